@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl"
+	"pawl/sandbox/links"
 )
 
 // shownSpec is a command in a workspace that is shown a folder elsewhere, in which there is a file and a link that
@@ -205,7 +206,7 @@ func TestAFolderIsShownByLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if err := errors.Join(root.Mkdir("deps", 0o755), linkAll(root, "deps", from)); err != nil {
+	if err := errors.Join(root.Mkdir("deps", 0o755), links.Make(root, "deps", from)); err != nil {
 		t.Fatal(err)
 	}
 	if got := output(t, b, s); !strings.HasPrefix(got, "theirs\n") {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"pawl/driver/verify/gocache"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
@@ -26,8 +27,8 @@ func (h Host) GoCache(box Runner) func(context.Context, effect.Place, string, st
 			return sandbox.Spec{}, nil
 		}
 		library, layered := "", false
-		if all := generations(h.Std, h.stdKey(program)+"-"); len(all) > 0 {
-			library = filepath.Join(all[len(all)-1].dir, "cache")
+		if all := gocache.Generations(h.Std, h.stdKey(program)+"-"); len(all) > 0 {
+			library = filepath.Join(all[len(all)-1].Dir, "cache")
 			_, layered = known.layers(ctx, box, library)
 		}
 		s, cache, layer := sandbox.Spec{}, path.Join(sandbox.Home, buildPlace), ""
@@ -67,6 +68,6 @@ func makeAgentCache(ctx context.Context, place effect.Place, side, library strin
 		return err
 	}
 	defer own.Close()
-	_ = copyCache(ctx, own, library, time.Time{}) // without it the agent compiles what it needs
+	_ = gocache.Copy(ctx, own, library, time.Time{}) // without it the agent compiles what it needs
 	return nil
 }

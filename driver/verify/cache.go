@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/driver/verify/gocache"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/sandbox/safeopen"
@@ -399,7 +400,7 @@ func (sh *shelf) compile(ctx context.Context, c effect.Check) {
 	}
 	if err == nil && !sh.layered {
 		// What was used is not older than the go command lets its times become.
-		err = copyCache(ctx, own, filepath.Join(sh.built, "go-build"), begin.Add(-2*keptCompiled))
+		err = gocache.Copy(ctx, own, filepath.Join(sh.built, "go-build"), begin.Add(-2*keptCompiled))
 	}
 	if err == nil && ctx.Err() == nil {
 		_ = own.WriteFile(mark, nil, 0o600) // without the mark it is done again

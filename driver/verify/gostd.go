@@ -6,10 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -18,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/driver/verify/gocache"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 	"pawl/store/owndir"
@@ -32,7 +30,6 @@ const (
 	stdTimeout  = 10 * time.Minute
 	listTimeout = time.Minute
 	stdMark     = "go-std"       // file in a workspace's cache: the key of what was copied into it
-	stdPackages = "packages"     // file beside what is kept: the packages that are in it, one a line
 	stdKept     = 48 * time.Hour // how long a generation outlives the next one: longer than an agent may run
 	stdProgress = "verify.compiling_std"
 )
@@ -44,35 +41,14 @@ var stdSettings = []string{"GOROOT", "GOOS", "GOARCH", "GO386", "GOAMD64", "GOAR
 // stdName matches the import path of a package of the standard library that can be named on a command line.
 var stdName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_.]*)*$`) })
 
-// stdEntry matches the name of an entry of Go's build cache.
-var stdEntry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}-[ad]$`) })
-
 // Compiled is the newest generation below std (Host.Std) of Go's compiled standard library, for any toolchain, or "" if
 // there is none.
 func Compiled(std string) string {
-	all := generations(std, "go-")
+	all := gocache.Generations(std, "go-")
 	if len(all) == 0 {
 		return ""
 	}
-	return all[len(all)-1].dir
-}
-
-// generation is a directory of the compiled standard library: the build cache, and the list of the packages in it.
-type generation struct {
-	dir  string
-	made time.Time
-}
-
-// generations returns those below std whose names begin with a prefix, the oldest first.
-func generations(std, prefix string) (out []generation) {
-	all, _ := filepath.Glob(filepath.Join(std, prefix+"*", stdPackages)) // without a pattern nothing is found
-	for _, p := range all {
-		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) {
-			out = append(out, generation{filepath.Dir(p), info.ModTime()})
-		}
-	}
-	slices.SortFunc(out, func(a, b generation) int { return a.made.Compare(b.made) })
-	return out
+	return all[len(all)-1].Dir
 }
 
 // warm copies what is kept of the standard library into what proof reads, once for each toolchain, and compiles what is
@@ -94,7 +70,8 @@ func (sh *shelf) warm(ctx context.Context, checks []effect.Check) {
 	}
 	wanted := sh.stdWanted(ctx, checks)
 	library := sh.stdLibrary(ctx, key+"-", wanted)
-	if len(wanted) > 0 && library != "" && copyCache(ctx, caches, filepath.Join(library, "cache"), time.Time{}) == nil {
+	from := filepath.Join(library, "cache")
+	if len(wanted) > 0 && library != "" && gocache.Copy(ctx, caches, from, time.Time{}) == nil {
 		_ = caches.WriteFile(stdMark, []byte(key), 0o644) // without the mark it is copied again
 	}
 }
@@ -189,10 +166,10 @@ func (sh *shelf) stdWanted(ctx context.Context, checks []effect.Check) []string 
 // packages that can, there is a new one.
 func (sh *shelf) stdLibrary(ctx context.Context, key string, wanted []string) string {
 	std, newest, known := sh.of.Host.Std, "", []string{}
-	all := generations(std, key)
+	all := gocache.Generations(std, key)
 	if len(all) > 0 {
-		newest = all[len(all)-1].dir
-		text, _ := os.ReadFile(filepath.Join(newest, stdPackages))
+		newest = all[len(all)-1].Dir
+		text, _ := os.ReadFile(filepath.Join(newest, gocache.Packages))
 		known = strings.Fields(string(text))
 	}
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return slices.Contains(known, name) })
@@ -212,29 +189,17 @@ func (sh *shelf) stdLibrary(ctx context.Context, key string, wanted []string) st
 	}
 	if err == nil {
 		known = slices.Sorted(slices.Values(append(known, missing...)))
-		err = os.WriteFile(filepath.Join(made, stdPackages), []byte(strings.Join(known, "\n")+"\n"), 0o600)
+		err = os.WriteFile(filepath.Join(made, gocache.Packages), []byte(strings.Join(known, "\n")+"\n"), 0o600)
 	}
-	if err != nil || seal(filepath.Join(made, "cache")) != nil || os.Rename(made, next) != nil {
+	if err != nil || gocache.Seal(filepath.Join(made, "cache")) != nil || os.Rename(made, next) != nil {
 		return ""
 	}
 	for i := 1; i < len(all); i++ {
-		if time.Since(all[i].made) > stdKept {
-			_ = owndir.RemoveAll(std, filepath.Base(all[i-1].dir)) // what cannot be removed now is tried again
+		if time.Since(all[i].Made) > stdKept {
+			_ = owndir.RemoveAll(std, filepath.Base(all[i-1].Dir)) // what cannot be removed now is tried again
 		}
 	}
 	return next
-}
-
-// seal gives what is in a build cache a time that has not come yet. The go command notes the use of what is older than
-// an hour, for which a layer over the cache would have to copy it, and removes what was not used for days.
-func seal(cache string) error {
-	later := time.Now().AddDate(20, 0, 0)
-	return fs.WalkDir(os.DirFS(cache), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && stdEntry().MatchString(e.Name()) {
-			err = os.Chtimes(filepath.Join(cache, name), later, later)
-		}
-		return err
-	})
 }
 
 // compileStd compiles packages of the standard library into a generation. In addition to the toolchain, the process
@@ -285,61 +250,4 @@ func writeWhole(name, text string) error {
 		return errors.Join(err, os.Remove(part))
 	}
 	return nil
-}
-
-// copyCache copies the entries of a build cache that another one has not, and that were used since some time, the data
-// before what refers to it. An entry
-// appears whole or not at all, because a go command may be at work in the workspace. Where the file system can, the
-// copies share their blocks until one of them is written to.
-func copyCache(ctx context.Context, caches *os.Root, from string, since time.Time) error {
-	part := "seed-" + rand.Text()
-	if err := caches.Mkdir(part, 0o755); err != nil {
-		return err
-	}
-	defer caches.RemoveAll(part)
-	for _, kind := range []string{"-d", "-a"} {
-		err := filepath.WalkDir(from, func(p string, e fs.DirEntry, err error) error {
-			name := filepath.Base(p)
-			switch {
-			case err != nil:
-				return err
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case !e.Type().IsRegular() || !stdEntry().MatchString(name) || !strings.HasSuffix(name, kind):
-				return nil
-			}
-			if info, err := e.Info(); err != nil || info.ModTime().Before(since) {
-				return nil //nolint:nilerr // the go command may remove what is old meanwhile
-			}
-			to := path.Join("go-build", name[:2], name)
-			if _, err := caches.Lstat(to); err == nil {
-				return nil
-			}
-			if err := caches.MkdirAll(path.Dir(to), 0o755); err != nil {
-				return err
-			}
-			if err := copyInto(caches, p, path.Join(part, name)); err != nil {
-				return err
-			}
-			return caches.Rename(path.Join(part, name), to)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func copyInto(root *os.Root, from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
 }

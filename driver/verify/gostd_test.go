@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/driver/verify/gocache"
 	"pawl/kernel/effect"
 	"pawl/sandbox"
 )
@@ -251,7 +252,7 @@ func TestAGenerationNeverChanges(t *testing.T) {
 		err := filepath.WalkDir(first, func(p string, e fs.DirEntry, err error) error {
 			if info, failed := e.Info(); err == nil && failed == nil {
 				see(p, info.ModTime().String()+info.Mode().String())
-				if stdEntry().MatchString(e.Name()) && time.Until(info.ModTime()) < 24*time.Hour {
+				if gocache.Entry().MatchString(e.Name()) && time.Until(info.ModTime()) < 24*time.Hour {
 					t.Errorf("%s is of %s", e.Name(), info.ModTime())
 				}
 			}
@@ -282,7 +283,7 @@ func TestAGenerationNeverChanges(t *testing.T) {
 	}
 	for i, dir := range []string{first, second} {
 		made := time.Now().Add(-time.Duration(3-i) * stdKept)
-		if err := os.Chtimes(filepath.Join(dir, stdPackages), made, made); err != nil {
+		if err := os.Chtimes(filepath.Join(dir, gocache.Packages), made, made); err != nil {
 			t.Fatal(err)
 		}
 	}
