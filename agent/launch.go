@@ -198,7 +198,7 @@ func (j *Job) start(ctx context.Context, fill *strings.Replacer, args []string, 
 	s.Readable, s.Unproxied = append(installation(j.External.Path), j.External.Readable...),
 		j.External.Program.Unproxied
 	if j.Question == nil {
-		s.Writable, s.Task = append(s.Writable, j.Effect.Place.Tree), filepath.Base(j.places.side)
+		s.Writable, s.Task = append(s.Writable, j.Effect.Place.Tree), j.Effect.Task
 	} else {
 		s.Readable = append(s.Readable, j.Effect.Place.Tree)
 		s.Hidden = append(s.Hidden, j.Effect.Place.Own())

@@ -21,7 +21,7 @@ type Spec struct {
 	Hidden []string
 	// MustHide says that the process may not be started where that cannot be done.
 	MustHide bool
-	// Task is the task that the process works for, "" for one that is only asked.
+	// Task is the id of the task that the process may change files for, "" for a process that only answers a question.
 	Task string
 	// Secret, when not empty, is what the program can read once from a pipe at descriptor SecretFD.
 	Secret   []byte

@@ -98,7 +98,7 @@ func (l *layout) put(s Spec) {
 		switch _, taken := l.at[to]; {
 		case to != p && taken && said[p] == mountRead: // the place where that was put for a command before
 		case to != p:
-			l.at[to], l.from[to] = said[p], cmp.Or(from[p], p)
+			l.at[to], l.from[to], l.layer[to] = said[p], cmp.Or(from[p], p), l.layer[p]
 		case !covered || l.readable(p, s.Readable):
 			l.at[p], l.from[p] = said[p], from[p]
 		}

@@ -51,7 +51,7 @@ func (b *Box) pointed(ctx context.Context, s Spec) (Result, error) {
 	linking := len(s.Shown) > 0 && b.bare(ctx)
 	defer func() { b.points.leave(made, s.Writable, linking) }()
 	for i, sh := range s.Shown {
-		if _, busy := b.layers.LoadOrStore(sh.Layer, true); busy {
+		if _, busy := b.layers.LoadOrStore(sh.Layer, true); busy { // or there is none
 			s.Shown[i].Layer = ""
 		} else {
 			defer b.layers.Delete(sh.Layer)

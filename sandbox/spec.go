@@ -361,8 +361,8 @@ func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 		if real, err := filepath.EvalSymlinks(sh.Layer); err == nil && sh.Layer != "" {
 			sh.Layer = real
 		}
-		if sh.At = filepath.Clean(sh.At); sh.private() {
-			out = append(out, Shown{From: from, At: sh.At, Kept: sh.Kept, Layer: sh.Layer})
+		if sh.From, sh.At = from, filepath.Clean(sh.At); sh.private() {
+			out = append(out, sh)
 			continue
 		}
 		if sh.Kept {
@@ -378,7 +378,8 @@ func resolveShown(shown []Shown, writable, homes []string) ([]Shown, error) {
 			return nil, pawl.Fail(pawl.CodeDenied, "sandbox.shown_outside", sh.At).In("sandbox.Run")
 		}
 		_ = root.Close()
-		out = append(out, Shown{From: from, At: at, Layer: sh.Layer})
+		sh.At = at
+		out = append(out, sh)
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"path/filepath"
-	"time"
 
 	"pawl/driver/verify/gocache"
 	"pawl/kernel/effect"
@@ -14,42 +13,43 @@ import (
 )
 
 // GoCache returns what gives agents a build cache of Go: the parts of a Spec for one kind of the processes (use) of a
-// task, or with task "" for one process alone. There are none without a Go.
+// task, or with task "" for one process alone. On a machine without Go they are empty.
 //
-// The compiled standard library is below a layer that lasts until Forget. If the box cannot lay one, the task has a
-// copy. Go trusts what it finds in a build cache, so nothing that an agent writes there is read by checks, by proof, or
-// for another task. Without a library agents compile what they need; they do not wait for one.
+// Go trusts what it finds in a build cache. So no check, no proof and no other task reads what an agent writes: the
+// compiled standard library is below a layer that lasts until Forget. Without a library, or if the box cannot lay a
+// layer, the task has a cache of its own that starts empty.
 func (h Host) GoCache(box Runner) func(context.Context, effect.Place, string, string) (sandbox.Spec, error) {
 	known := &versions{}
-	return func(ctx context.Context, place effect.Place, task, use string) (sandbox.Spec, error) {
+	return func(ctx context.Context, place effect.Place, task, use string) (s sandbox.Spec, err error) {
 		program, ok := h.LookPath("go")
 		if !ok {
-			return sandbox.Spec{}, nil
+			return s, nil
 		}
-		library, layered := "", false
+		shown, layered := sandbox.Shown{At: path.Join(sandbox.Home, buildPlace)}, false
 		if all := gocache.Generations(h.Std, h.stdKey(program)+"-"); len(all) > 0 {
-			library = filepath.Join(all[len(all)-1].Dir, "cache")
-			_, layered = known.layers(ctx, box, library)
+			shown.From = filepath.Join(all[len(all)-1].Dir, "cache")
+			_, layered = known.layers(ctx, box, shown.From)
 		}
-		s, cache, layer := sandbox.Spec{}, path.Join(sandbox.Home, buildPlace), ""
 		if task != "" {
 			side := path.Join(agentCaches, shortDigest(place.Tree), shortDigest(task), use)
-			if err := makeAgentCache(ctx, place, side, library, layered); err != nil {
+			shown.At, shown.Layer = place.Own(side, "own", "go-build"), place.Own(side, "layer")
+			if err := makeAgentCache(place, side); err != nil {
 				return s, ioError("verify.cache_unusable", place.Workspace, err)
 			}
-			cache, layer = place.Own(side, "own", "go-build"), place.Own(side, "layer")
-			s.Writable = []string{filepath.Dir(cache)}
+			s.Writable = []string{filepath.Dir(shown.At)}
 		}
 		if layered {
-			s.Shown = []sandbox.Shown{{From: library, At: cache, Layer: layer}}
+			s.Shown = []sandbox.Shown{shown}
 		}
-		s.Env = []string{"GOCACHE=" + cache}
+		if layered || task != "" { // else the process has the empty cache in its home
+			s.Env = []string{"GOCACHE=" + shown.At}
+		}
 		return s, nil
 	}
 }
 
-// makeAgentCache makes the directories of a task's build cache, and copies the library where there will be no layer.
-func makeAgentCache(ctx context.Context, place effect.Place, side, library string, layered bool) error {
+// makeAgentCache makes the directories of a task's build cache.
+func makeAgentCache(place effect.Place, side string) error {
 	root, err := disk.Root(place.Own())
 	if err != nil {
 		return err
@@ -60,14 +60,5 @@ func makeAgentCache(ctx context.Context, place effect.Place, side, library strin
 			return err
 		}
 	}
-	if layered || library == "" {
-		return nil
-	}
-	own, err := root.OpenRoot(path.Join(side, "own"))
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	_ = gocache.Copy(ctx, own, library, time.Time{}) // without it the agent compiles what it needs
 	return nil
 }

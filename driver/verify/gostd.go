@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -197,6 +198,12 @@ func (sh *shelf) stdLibrary(ctx context.Context, key string, wanted []string) st
 	for i := 1; i < len(all); i++ {
 		if time.Since(all[i].Made) > stdKept {
 			_ = owndir.RemoveAll(std, filepath.Base(all[i-1].Dir)) // what cannot be removed now is tried again
+		}
+	}
+	killed, _ := fs.Glob(os.DirFS(std), "new-*") // the pattern is well-formed
+	for _, name := range killed {
+		if info, err := os.Lstat(filepath.Join(std, name)); err == nil && time.Since(info.ModTime()) > stdKept {
+			_ = owndir.RemoveAll(std, name)
 		}
 	}
 	return next

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -263,12 +264,12 @@ func TestAGenerationNeverChanges(t *testing.T) {
 		}
 	}
 	walk(func(name, said string) { before[name] = said })
-	make := func(wanted string) string {
+	next := func(wanted string) string {
 		list = wanted
 		stdBench(t, program, std, &list).verify(t, check)
 		return Compiled(std)
 	}
-	second := make("fmt\nos\n")
+	second := next("fmt\nos\n")
 	walk(func(name, said string) {
 		if before[name] != said {
 			t.Errorf("%s has changed: %s, %s", name, before[name], said)
@@ -278,7 +279,7 @@ func TestAGenerationNeverChanges(t *testing.T) {
 	if len(before) > 0 || second == first {
 		t.Errorf("%q is gone, or there is no new generation", before)
 	}
-	if make("fmt\nos\n") != second {
+	if next("fmt\nos\n") != second {
 		t.Error("a new generation with nothing new")
 	}
 	for i, dir := range []string{first, second} {
@@ -287,10 +288,41 @@ func TestAGenerationNeverChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	third := make("fmt\nio\n")
-	for dir, want := range map[string]bool{first: false, second: true, third: true} {
+	killed, running := filepath.Join(std, "new-1"), filepath.Join(std, "new-2")
+	old := time.Now().Add(-2 * stdKept)
+	if err := errors.Join(os.Mkdir(killed, 0o700), os.Mkdir(running, 0o700), os.Chtimes(killed, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	third := next("fmt\nio\n")
+	for dir, want := range map[string]bool{first: false, second: true, third: true, killed: false, running: true} {
 		if isDir(dir) != want {
 			t.Errorf("%s is there: %v", filepath.Base(dir), !want)
+		}
+	}
+}
+
+// TestAgentsHaveACacheWithoutALayer: if the box cannot lay a layer over the library, or there is no library, each task
+// has a build cache of its own that starts empty. A process that only answers a question has the one in its home.
+func TestAgentsHaveACacheWithoutALayer(t *testing.T) {
+	program, list := toolchain(t, "go1.26.0"), "fmt\n"
+	b := stdBench(t, program, t.TempDir(), &list)
+	b.verify(t, effect.VerifySpec{Checks: []effect.Check{{Name: "t", Command: "go test ./...", Level: 2}}})
+	for name, host := range map[string]Host{"no layer": {LookPath: b.look, Std: b.std}, "no library": {LookPath: b.look}} {
+		caches := map[string]bool{}
+		for _, of := range [][2]string{{"1", "agent"}, {"1", "commands"}, {"2", "agent"}, {"2", "commands"}} {
+			s, err := host.GoCache(b.box)(t.Context(), b.place, of[0], of[1])
+			cache := valueOf(s.Env, "GOCACHE")
+			left, unread := os.ReadDir(cache)
+			if err != nil || unread != nil || len(left)+len(s.Shown) > 0 || !slices.Equal(s.Writable, []string{filepath.Dir(cache)}) {
+				t.Errorf("%s, %q: %+v %q %v %v", name, of, s, left, err, unread)
+			}
+			caches[cache] = true
+		}
+		if len(caches) != 4 {
+			t.Errorf("%s: tasks share %v", name, caches)
+		}
+		if s, err := host.GoCache(b.box)(t.Context(), b.place, "", "agent"); err != nil || len(s.Env)+len(s.Writable)+len(s.Shown) > 0 {
+			t.Errorf("%s, a question: %+v %v", name, s, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Packages is the file beside the cache of a generation that lists the packages in it, one a line.
+// Packages is the file next to the cache of a generation that lists the packages in it, one a line.
 const Packages = "packages"
 
 // Entry matches the name of an entry of Go's build cache.
@@ -31,18 +31,19 @@ type Generation struct {
 
 // Generations returns those below std whose names begin with a prefix, the oldest first.
 func Generations(std, prefix string) (out []Generation) {
-	all, _ := filepath.Glob(filepath.Join(std, prefix+"*", Packages)) // without a pattern nothing is found
-	for _, p := range all {
-		if info, err := os.Stat(p); err == nil && filepath.IsAbs(p) {
-			out = append(out, Generation{filepath.Dir(p), info.ModTime()})
+	all, _ := os.ReadDir(std) // a directory that is missing has none
+	for _, e := range all {
+		dir := filepath.Join(std, e.Name())
+		if info, err := os.Stat(filepath.Join(dir, Packages)); err == nil && strings.HasPrefix(e.Name(), prefix) {
+			out = append(out, Generation{dir, info.ModTime()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Generation) int { return a.Made.Compare(b.Made) })
 	return out
 }
 
-// Seal gives what is in a build cache a time that has not come yet. The go command notes the use of what is older than
-// an hour, for which a layer over the cache would have to copy it, and removes what was not used for days.
+// Seal sets the times of the entries of a build cache to a date in the future. The go command updates the time of an
+// entry that is older than an hour, for which a layer over the cache would have to copy it, and removes old entries.
 func Seal(cache string) error {
 	later := time.Now().AddDate(20, 0, 0)
 	return fs.WalkDir(os.DirFS(cache), ".", func(name string, e fs.DirEntry, err error) error {
@@ -53,10 +54,9 @@ func Seal(cache string) error {
 	})
 }
 
-// Copy copies the entries of a build cache that another one has not, and that were used since some time, the data
-// before what refers to it. An entry
-// appears whole or not at all, because a go command may be at work in the workspace. Where the file system can, the
-// copies share their blocks until one of them is written to.
+// Copy copies into go-build below a directory the entries of another build cache that it lacks and that were used since
+// some time. Data comes before the entry that refers to it. An entry appears whole or not at all, because a go command
+// may be at work there. If the file system can, the copies share their blocks until one of them is written to.
 func Copy(ctx context.Context, caches *os.Root, from string, since time.Time) error {
 	part := "seed-" + rand.Text()
 	if err := caches.Mkdir(part, 0o755); err != nil {
