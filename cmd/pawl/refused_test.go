@@ -27,7 +27,7 @@ func TestRefusedCalls(t *testing.T) {
 	told := u.must(0, "run", "Sum(2, 3) is not 5", "--yes", "--unattended").out
 	lines := map[string]string{
 		"git push origin main": "Only you can approve it",
-		"make deploy":               `To allow it, add "make deploy" to policy.allowed_commands`,
+		"make deploy":          `To allow it, add "make deploy" to policy.allowed_commands`,
 		"sudo reboot":          "(privilege)",
 	}
 	for face, out := range map[string]string{"run": told, "show": u.must(0, "show").out} {
