@@ -3,6 +3,7 @@ package prove_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,6 +36,8 @@ type world struct {
 	repo   *gittest.Repo
 	memory *git.Memory
 	driver prove.Prove
+	box    *sandbox.Box
+	host   verify.Host
 	n      int
 	said   []string
 	// ctx and stop are of a run that is canceled when the first check begins.
@@ -52,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	memory := &git.Memory{}
 	shots := checkpoint.NewSnapshotter(memory)
 	host := verify.Host{Env: os.Environ(), LookPath: sandbox.LookPath, Std: filepath.Join(os.Getenv("HOME"), "std")}
-	w := &world{t: t, repo: gittest.New(t, map[string]string{".gitignore": "/.pawl/\n"}), memory: memory}
+	w := &world{t: t, repo: gittest.New(t, map[string]string{".gitignore": "/.pawl/\n"}), memory: memory, box: box, host: host}
 	w.driver = prove.New(verify.New(verify.Config{Box: box, Host: host, Open: verify.OpenDir, Snapshot: shots.Snapshot,
 		Changed: shots.Diff}), &ground.Maker{Memory: memory, Puts: box.Puts})
 	return w
@@ -262,6 +265,43 @@ m/value: TestVersion build confirmed own shows
 `)
 	if got := shown(r); got != want {
 		t.Errorf("%s\nwant\n%s\n%+v", got, want, r)
+	}
+}
+
+// TestProofReadsNothingOfAnAgent has the agent of a task empty everything that it finds in its build cache. A proof of
+// the same tree compiles as before, and the library stays as it was.
+func TestProofReadsNothingOfAnAgent(t *testing.T) {
+	w := newWorld(t)
+	k := work{base: map[string]string{"go.mod": goMod, "x.go": calc, "x_test.go": calcTest},
+		change: map[string]string{"x.go": mul, "y_test.go": inTest("m", "func TestMul(t *testing.T) { if Mul(2, 3) != 6 { t.Fatal() } }\n")}}
+	first := shown(w.prove(k))
+	library := verify.Compiled(w.host.Std)
+	size := func() (n int64) {
+		_ = filepath.WalkDir(library, func(_ string, e fs.DirEntry, err error) error {
+			if info, failed := e.Info(); err == nil && failed == nil && !e.IsDir() {
+				n += info.Size()
+			}
+			return err
+		})
+		return n
+	}
+	before := size()
+	place := effect.Place{Workspace: w.repo.Dir, Tree: filepath.Join(w.repo.Dir, ".pawl", "worktrees", "T2"), Git: true}
+	cache, err := w.host.GoCache(w.box)(t.Context(), place, "T2", "agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.box.Run(t.Context(), sandbox.Spec{Argv: []string{"sh", "-c",
+		`find "$GOCACHE" -name '*-d' | while read -r f; do chmod u+w "$f"; : >"$f"; echo; done | wc -l`}, Dir: "/",
+		Env: append(sandbox.Environ(nil, nil), cache.Env...), Writable: cache.Writable, Shown: cache.Shown})
+	if err != nil || r.Exit != 0 || len(cache.Shown) > 0 && string(r.Output) == "0\n" {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if got := shown(w.prove(k)); got != first || !strings.Contains(got, "TestMul build confirmed own shows") {
+		t.Errorf("%s\nbefore\n%s", got, first)
+	}
+	if before == 0 || size() != before || verify.Compiled(w.host.Std) != library {
+		t.Errorf("the library has changed: %d bytes, then %d", before, size())
 	}
 }
 

@@ -29,7 +29,7 @@ var byPath = map[string]string{
 // only fall: new code uses store/owndir.
 var byName = map[string]int{
 	"agent/check": 1, "agent/login": 2, "driver/archive": 1, "driver/land": 1, "driver/leftover": 2,
-	"driver/retention": 1, "driver/verify": 4, "driver/verify/gocache": 2,
+	"driver/retention": 1, "driver/verify": 4, "driver/verify/gocache": 1,
 	"face/cli": 3, "face/cli/orders": 1, "face/cli/servers": 2,
 	"face/cli/setup": 1, "face/demo": 2, "face/doctor": 1, "face/serve": 3, "face/web": 1, "sandbox": 3, "sandbox/allow": 1,
 	"sandbox/deps": 3, "sandbox/git": 37, "sandbox/git/layout": 6, "sandbox/git/meta": 1, "sandbox/git/object": 2,
