@@ -154,7 +154,7 @@ func TestWhoseKeyApproves(t *testing.T) {
 	u.must(5, "config", "set", "approve.key", theirs)
 	u.must(10, "approve", hash)
 	u.write(".pawl/config.yaml", "approve:\n  key: "+theirs+"\n")
-	if a := u.must(5, "approve", hash); !strings.Contains(a.err, "approve.key") {
+	if a := u.must(10, "approve", hash); !strings.Contains(a.err, "(approve.key) cannot be used") {
 		t.Errorf("%v", a)
 	}
 	if n := mine.Asked.Load() + other.Asked.Load(); n != 0 {
