@@ -58,6 +58,10 @@ func (v *Drive) result(ctx context.Context, how ending, s *kernel.Snapshot) {
 		if cost := costOf(ctx, v.sess, s); cost != "" {
 			v.sess.Say("\n" + v.sess.Style.Dim(cost))
 		}
+	case resultFailed:
+		if e := s.Session.LastError; e == nil || e.Code != pawl.CodeCannotPlan {
+			PrintSection(v.sess.Printer, "cli.sum.next", CommandLines(v.sess.Printer, query.SummaryOf(s).Next))
+		}
 	case resultPaused:
 		v.sess.SayText("cli.paused", s.Session.State)
 	case resultIdle:
