@@ -60,7 +60,7 @@ func (a *App) Found() (effect.Place, error) {
 	return a.Host.Find(dir)
 }
 
-// Configured is that place with the settings that hold there.
+// Configured is that place with the settings that hold there, and sets the language that they name.
 func (a *App) Configured() (effect.Place, settings.Config, error) {
 	place, err := a.Found()
 	if err != nil {
@@ -68,6 +68,9 @@ func (a *App) Configured() (effect.Place, settings.Config, error) {
 	}
 	told := len(a.config.Ignored)
 	a.config, err = settings.Load(a.Std.Env, place.Workspace)
+	if a.Flags.lang == "" && a.config.Lang != "" {
+		a.Lang = message.ParseLang(a.config.Lang)
+	}
 	for _, ignored := range a.config.Ignored[min(told, len(a.config.Ignored)):] {
 		Remark(a.Printer, ignored)
 	}
@@ -85,9 +88,6 @@ func (a *App) Open(ctx context.Context, o host.Open, overrides ...func(*settings
 		if err := f(&o.Config); err != nil {
 			return nil, err
 		}
-	}
-	if a.Flags.lang == "" && o.Config.Lang != "" {
-		a.Lang = message.ParseLang(o.Config.Lang)
 	}
 	a.Screen.Lang, a.Screen.Notice = a.Lang, tui.Notice(o.Config.Notify)
 	sess := &Session{Printer: a.Printer, App: a, Config: o.Config}
