@@ -168,6 +168,9 @@ func TermsOf(p agent.Program, l Login) Terms {
 	m, _ := makerOf(p.Name)
 	out := Terms{Maker: m.name, Sites: m.sites, Tunnel: m.tunnelOnly && l.Kind != Key,
 		Readable: !m.shape(p, l, options{}).unreadable}
+	if l.Kind == Key {
+		out.Sites = []string{m.keys}
+	}
 	if l.Renewable && m.renewal != nil {
 		out.Renewer = m.renewal.program
 	}

@@ -521,4 +521,8 @@ func TestOpencodeByATunnel(t *testing.T) {
 		loan.Program.Env["OPENCODE_CONFIG_CONTENT"] != p.Env["OPENCODE_CONFIG_CONTENT"] {
 		t.Errorf("%+v, %v", loan, err)
 	}
+	l, err := k.Look()
+	if at := login.TermsOf(p, l).Sites; err != nil || len(at) != 1 || at[0] != k.KeyUpstream() {
+		t.Errorf("a key is said to be shown to %q, and is shown to %s (%v)", at, k.KeyUpstream(), err)
+	}
 }
