@@ -513,7 +513,7 @@ func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 	return s, err
 }
 
-// TaskSnapshot reads one task with its effect, wherever it belongs. The id may be a ULID or a label such as T-001.
+// TaskSnapshot reads one task with its effect and its run, wherever it belongs. The id may be a ULID or a label such as T-001.
 func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error) {
 	s, r := &Snapshot{Config: &k.config}, &Reads{}
 	named := ByID(KindTask, id)
@@ -525,6 +525,7 @@ func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error)
 			return notFound(id)
 		}
 		s.Effect, s.Turn = One[EffectDoc](r, ByID(KindEffect, s.Task.Effect)), One[Turn](r, ByID(KindTurn, s.Task.Turn))
+		s.Run = One[Run](r, ByID(KindRun, s.Task.Parent))
 		return nil
 	})
 	if err != nil {
