@@ -18,12 +18,14 @@ import (
 // Name is how the agent signs its proposals.
 const Name = "script"
 
-// Config is what the agent may look at. Both fields are required.
+// Config is what the agent may look at. LookPath and Open are required.
 type Config struct {
 	// LookPath says where a program is installed and whether it is, without running it.
 	LookPath func(program string) (string, bool)
 	// Open opens a folder for reading; paths that lead out of it must fail.
 	Open func(dir string) (fs.FS, io.Closer, error)
+	// Other returns the command that uses, or sets up, an agent which can plan what this one cannot, "" for none.
+	Other func(ctx context.Context) string
 }
 
 // Agent is the driver for effect.KindIntake, effect.KindPlan and effect.KindRepair. It is safe for concurrent use.
@@ -68,7 +70,7 @@ func (a *Agent) do(ctx context.Context, e effect.Effect) effect.Receipt {
 	case effect.KindIntake:
 		return receipt(a.intake(e))
 	case effect.KindPlan:
-		return receipt(a.plan(e))
+		return receipt(a.plan(ctx, e))
 	case effect.KindRepair:
 		return receipt(a.repair(e))
 	}
@@ -90,7 +92,7 @@ func (a *Agent) intake(e effect.Effect) (effect.IntakeResult, error) {
 	return agent.Intake(spec, effect.Said{Agent: Name})
 }
 
-func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
+func (a *Agent) plan(ctx context.Context, e effect.Effect) (effect.PlanResult, error) {
 	spec, err := effect.Decode[effect.PlanSpec](e.Spec)
 	if err != nil {
 		return effect.PlanResult{}, err
@@ -114,8 +116,13 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 		}
 	}
 	if !ok {
-		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.cannot_plan",
-			shorten(requirement)).In("script.Plan")
+		failed := pawl.Fail(pawl.CodeCannotPlan, "script.cannot_plan", shorten(requirement))
+		if a.config.Other != nil {
+			if other := a.config.Other(ctx); other != "" {
+				failed = pawl.Fail(pawl.CodeCannotPlan, "script.cannot_plan_agent", shorten(requirement), other)
+			}
+		}
+		return effect.PlanResult{}, failed.In("script.Plan")
 	}
 	if len(spec.Context.Checks) == 0 {
 		return effect.PlanResult{}, pawl.Fail(pawl.CodeCannotPlan, "script.no_checks").In("script.Plan")
@@ -134,6 +141,12 @@ func (a *Agent) plan(e effect.Effect) (effect.PlanResult, error) {
 		},
 		RiskLevel: pawl.RiskLow,
 	}}, nil
+}
+
+// Understands reports whether a requirement asks for nothing but what can be done without a model.
+func Understands(requirement string) bool {
+	_, ok := understand(strings.TrimSpace(requirement))
+	return ok
 }
 
 // AsksForChecks reports whether a requirement asks for nothing but what can be said without a model, and for the

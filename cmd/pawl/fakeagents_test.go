@@ -134,6 +134,7 @@ func fakeCodex(args []string) int {
 	m := baseURL.FindStringSubmatch(string(raw))
 	_, t := read()
 	token, _ := t["access_token"].(string)
+	token = cmp.Or(token, os.Getenv("OPENAI_API_KEY")) // as set in the gateway's environment
 	if m == nil || token == "" {
 		fmt.Fprintln(os.Stderr, "Not logged in")
 		return 1

@@ -95,6 +95,12 @@ var situations = []situation{
 	{name: "nothing can plan", come: func(u *user) []answer { return []answer{u.pawl("run", "make it better")} }},
 	{name: "an agent that is not there", rare: true,
 		come: func(u *user) []answer { return []answer{u.pawl("run", "make it better", "--agent", "qwen")} }},
+	{name: "the model of an agent cannot be reached", come: func(u *user) []answer {
+		u.path = fakes(u.t)
+		u.vars = []string{"OPENAI_API_KEY=key"}
+		u.must(0, "config", "set", "agents.codex.base_url", "http://127.0.0.1:1/v1")
+		return []answer{u.must(10, "run", "Sum(2, 3) must be 5", "--agent", "codex")}
+	}},
 	{name: "questions", come: func(u *user) []answer {
 		u.must(0,
 			"init")

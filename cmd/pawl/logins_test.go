@@ -158,12 +158,18 @@ func TestLogin_ThreeCommands(t *testing.T) {
 			!strings.Contains(a.out, "pawl agent add "+l.agent) {
 			t.Errorf("%v", a)
 		}
+		if a := l.must(9, "run", sumTask, "--yes"); !strings.Contains(a.err, "pawl agent add "+l.agent) ||
+			len(l.vendor.Headers()) != 0 {
+			t.Errorf("%v", a)
+		}
 		l.must(9, "agent", "add", l.agent)
 		l.must(0, "agent", "add", l.agent, "--yes")
 		if a := l.must(0, "agent", "list"); !regexp.MustCompile(`(?m)^` + l.agent + ` .*ready`).MatchString(a.out) {
 			t.Errorf("%v", a)
 		}
-		l.must(0, "run", sumTask, "--agent", l.agent, "--yes")
+		if a := l.must(0, "run", sumTask, "--yes"); !strings.Contains(a.err, "agent: "+l.agent) {
+			t.Errorf("the agent that is there was not used: %v", a)
+		}
 		l.landed()
 		if !bytes.Equal(before, l.kept()) || len(l.vendor.Renewals()) != 0 {
 			t.Error("the login was changed")

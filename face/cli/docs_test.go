@@ -143,7 +143,7 @@ func settingLines(l message.Lang) []settings.Line {
 	text := (&cli.Printer{Lang: l}).Text
 	rows := settings.Default().Lines(text)
 	for _, name := range []string{
-		"agents.x.login", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust",
+		"agents.x.login", "agents.x.key", "agents.x.way", "agents.x.base_url", "agents.x.model", "agents.x.trust",
 		"mcp.servers.x.command", "mcp.servers.x.env.Y",
 		"mcp.servers.x.network", "mcp.servers.x.url", "mcp.servers.x.key_env", "mcp.servers.x.key_file",
 		"mcp.servers.x.digest",

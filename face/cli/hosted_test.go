@@ -225,7 +225,17 @@ func (h *fakeHost) Agents(_ effect.Place, c settings.Config) host.Agents {
 		}
 		infos = append(infos, i)
 	}
+	other := func(context.Context) (name, setUp string) {
+		for _, i := range h.agents {
+			if i.State == "ready" {
+				name = i.Name
+			}
+		}
+		return name, ""
+	}
 	return host.Agents{
+		Installed: func(context.Context) []host.AgentInfo { return infos[2+len(h.agents):] }, Other: other,
+		Embedded: func(string) bool { return false },
 		Login: func(_ context.Context, name string) (host.AgentLogin, error) {
 			l, ok := h.logins[name]
 			if !ok {

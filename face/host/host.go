@@ -156,6 +156,13 @@ type Agents struct {
 	// List describes them, with what was found of each. With a name only that one is looked into, which takes no time;
 	// the others are named.
 	List func(ctx context.Context, only string) []AgentInfo
+	// Installed describes those that are installed and the model that is set, and starts none for that.
+	Installed func(ctx context.Context) []AgentInfo
+	// Other names an agent that can be used now, and the command that uses it or, without any, that sets up one which
+	// is installed. Both are "" if none is.
+	Other func(ctx context.Context) (name, command string)
+	// Embedded reports whether pawl's own agent can do without a model what a requirement asks for.
+	Embedded func(requirement string) bool
 	// Check tries one out with a scripted model, in a folder of its own that is gone afterwards. The error tells what
 	// kept the check from being made; that the agent does not work is a stage that failed. kept is the folder where it
 	// is kept.
@@ -256,8 +263,12 @@ type AgentInfo struct {
 	Expires *time.Time `json:"expires,omitempty"`
 	// Model is what it would use, "" for its own default.
 	Model string `json:"model,omitempty"`
-	// Offer says that the login could be used and only the user's word is missing.
-	Offer bool `json:"offer,omitempty"`
+	// Offer says that the login could be used and only the user's word is missing. Agreed says that the user has agreed
+	// to the use of this account.
+	Offer  bool `json:"offer,omitempty"`
+	Agreed bool `json:"agreed,omitempty"`
+	// Next is the command that sets an installed agent up, "" for one that can be used, or where no command does.
+	Next string `json:"next,omitempty"`
 	// Settings are what the project sets for it, which it obeys only where it is trusted.
 	Settings []ProjectSetting `json:"project_settings,omitempty"`
 	// Key and Args name the message that says what to do where State is not ready.
@@ -273,7 +284,7 @@ type ProjectSetting struct {
 	Trusted bool   `json:"trusted"`
 }
 
-// AgentLogin is the login that a user has for an agent, without a secret.
+// AgentLogin is the login that a user has for an agent, or pawl's key for its model, without a secret.
 type AgentLogin struct {
 	Agent   string `json:"agent"`
 	Title   string `json:"title"`
@@ -281,7 +292,7 @@ type AgentLogin struct {
 	Version string `json:"version,omitempty"`
 	Path    string `json:"path"`
 	// Account names it, Plan is what is paid for, Kind is subscription, token or key, and Where is the file or the
-	// variable.
+	// variable of a login, "" for pawl's key.
 	Account string `json:"account"`
 	Plan    string `json:"plan,omitempty"`
 	Kind    string `json:"kind"`

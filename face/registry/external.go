@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -18,8 +19,8 @@ import (
 
 // externals describes the external agents of the catalog. Those that are installed are asked for their versions, all at
 // once, because some need seconds to answer; with a name only that one is asked, and only where its package does not
-// tell.
-func (r Registry) externals(ctx context.Context, only string) []host.AgentInfo {
+// tell. With still none is started.
+func (r Registry) externals(ctx context.Context, only string, still bool) []host.AgentInfo {
 	var out []host.AgentInfo
 	var asking sync.WaitGroup
 	programs := agent.Catalog()
@@ -36,7 +37,7 @@ func (r Registry) externals(ctx context.Context, only string) []host.AgentInfo {
 		if only != "" && only != p.Name {
 			continue
 		}
-		if f := p.At(path); only != "" && f.Version != "" {
+		if f := p.At(path); still || only != "" && f.Version != "" {
 			told(f, info)
 			continue
 		}
@@ -65,11 +66,15 @@ func (r Registry) credential(p agent.Program, info *host.AgentInfo) error {
 	if k, agreed := r.keeper(p); agreed {
 		l, err := k.Ready()
 		r.own(p, l, info)
+		if info.Agreed = err == nil; pawl.CodeOf(err) == pawl.CodeLogin || pawl.CodeOf(err) == pawl.CodeNotFound {
+			info.Next = login.SignIn(p.Name)
+		}
 		return err
 	}
 	key, err := r.keyOf(p)
 	if err == nil {
 		info.Account, info.Model = key, r.Config.Model.Name
+		info.Agreed = r.Config.Agents[p.Name].Key == cmp.Or(key, endpoint(r, p))
 		if info.Model == "" && p.Chooses && r.Config.Model.BaseURL == "" {
 			return nil
 		}
@@ -79,9 +84,10 @@ func (r Registry) credential(p agent.Program, info *host.AgentInfo) error {
 	switch {
 	case none == nil:
 		r.own(p, l, info)
-		info.Offer = true
+		info.Offer, info.Next = true, "pawl agent add "+p.Name
 		return pawl.Fail(pawl.CodeEnvironment, "login.not_agreed", p.Title, l.Who(), p.Name).In("agent.List")
 	case pawl.CodeOf(none) == pawl.CodeNotFound:
+		info.Next = login.SignIn(p.Name) + " && pawl agent add " + p.Name
 		return pawl.Fail(pawl.CodeLogin, "login.none_at_all", p.Title, login.SignIn(p.Name), p.Name,
 			keyName(p)).In("agent.List")
 	case pawl.CodeOf(none) == pawl.CodeInvalid:
@@ -126,6 +132,16 @@ func (r Registry) keyOf(p agent.Program) (string, error) {
 		return "", pawl.Fail(pawl.CodeLogin, "llm.no_key", kind.KeyEnv()).In("agent.List")
 	}
 	return "$" + kind.KeyEnv(), nil
+}
+
+// endpoint is where requests of an agent go that are made with pawl's key: what is set for the agent, what is set for
+// the models of its kind, or else the usual address.
+func endpoint(r Registry, p agent.Program) string {
+	kind, m := p.Wire.Provider(), r.Config.Model
+	if m.Kind != string(kind) && (m.Kind != "" || kind != wire.OpenAI) {
+		m.BaseURL = ""
+	}
+	return cmp.Or(r.Config.Agents[p.Name].BaseURL, m.BaseURL, kind.URL())
 }
 
 // keyName is the variable that holds the key of an agent's usual model.

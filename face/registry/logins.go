@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -66,7 +67,8 @@ func loginProvider(k *login.Keeper) gateway.Provider {
 	return p
 }
 
-// ownLogin looks at the login that the user has for an agent, whether or not it may be used.
+// ownLogin looks at what an agent would work with, whether or not it may be used: the login that the user has for it
+// or, without one, pawl's key for its model.
 func (r Registry) ownLogin(ctx context.Context, name string) (host.AgentLogin, error) {
 	p, ok := agent.Known(name)
 	if !ok {
@@ -79,7 +81,9 @@ func (r Registry) ownLogin(ctx context.Context, name string) (host.AgentLogin, e
 			p.Install).In("agent.Login")
 	}
 	l, err := login.Look(name, r.logins())
-	if err != nil {
+	key, none := r.keyOf(p)
+	byKey := err != nil && none == nil
+	if err != nil && !byKey {
 		return host.AgentLogin{}, err
 	}
 	info := host.AgentInfo{}
@@ -88,7 +92,14 @@ func (r Registry) ownLogin(ctx context.Context, name string) (host.AgentLogin, e
 	} else {
 		r.askVersion(ctx, f, &info)
 	}
-	terms, set := login.TermsOf(p, l), r.Config.Agents[name]
+	set := r.Config.Agents[name]
+	if byKey {
+		who := cmp.Or(key, endpoint(r, p))
+		return host.AgentLogin{Agent: name, Title: p.Title, Version: info.Version, Path: path, Account: who,
+			Maker: p.Title, Kind: "key", Model: r.Config.Model.Name, Way: "gateway", Sites: []string{endpoint(r, p)},
+			Agreed: set.Key == who}, nil
+	}
+	terms := login.TermsOf(p, l)
 	out := host.AgentLogin{
 		Agent: name, Title: p.Title, Maker: terms.Maker, Version: info.Version, Path: path, Account: l.Who(),
 		Plan: l.Plan, Kind: string(l.Kind), Where: l.Where,

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 
 	"pawl/agent"
 	"pawl/agent/acp"
@@ -51,7 +52,9 @@ type Registry struct {
 
 // Agents are those that runs may name, the embedded one first. External ones are there when they are installed.
 func (r Registry) Agents() agent.Set {
-	set := agent.Set{script.New(script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir}), r.Model()}
+	own := script.Config{LookPath: sandbox.LookPath, Open: verify.OpenDir,
+		Other: func(ctx context.Context) string { _, command := other(ctx, r); return command }}
+	set := agent.Set{script.New(own), r.Model()}
 	for _, f := range agent.Detect(sandbox.LookPath) {
 		set = append(set, witnessed{r.external(f), r.Snapshot})
 	}
@@ -117,7 +120,7 @@ func (r Registry) external(f agent.Found) agent.Agent {
 	if agreed {
 		e.Login = keeper
 	}
-	e.Gateway = r.gateway(keeper)
+	e.Gateway = r.gateway(f.Program, keeper)
 	if f.Program.Kind == agent.KindACP {
 		return acp.New(e)
 	}
@@ -133,9 +136,9 @@ func (r Registry) window() int64 {
 	return n
 }
 
-// gateway serves the models to external agents. The settings name one endpoint; the others are the providers' own, with
-// the keys in their usual variables.
-func (r Registry) gateway(k *login.Keeper) agent.Gateway {
+// gateway serves the models to an external agent. The settings name one endpoint, and one for the agent; the others are
+// the providers' own, with the keys in their usual variables.
+func (r Registry) gateway(program agent.Program, k *login.Keeper) agent.Gateway {
 	c := gateway.Config{Providers: map[string]gateway.Provider{}, Price: r.Model().Cost}
 	if r.Exchanges != nil {
 		c.Record = agent.NewRecorder[gateway.Exchange](r.Exchanges).Record
@@ -145,6 +148,9 @@ func (r Registry) gateway(k *login.Keeper) agent.Gateway {
 			Key: func() (string, error) { return os.Getenv(kind.KeyEnv()), nil }}
 		if m := r.Config.Model; m.BaseURL != "" && (m.Kind == string(kind) || m.Kind == "" && kind == wire.OpenAI) {
 			p.URL, p.CAFile, p.Key = m.BaseURL, m.CAFile, r.Model().Key
+		}
+		if kind == program.Wire.Provider() {
+			p.URL = endpoint(r, program)
 		}
 		c.Providers[string(kind)] = p
 	}
@@ -194,13 +200,17 @@ func Traits() map[string]kernel.Traits {
 // Described are the agents as the commands see them that are about them.
 func (r Registry) Described() host.Agents {
 	return host.Agents{
-		List: r.list, Check: r.check, Servers: r.servers, Ask: r.ask, Login: r.ownLogin,
+		List:      func(ctx context.Context, only string) []host.AgentInfo { return r.list(ctx, only, false) },
+		Installed: func(ctx context.Context) []host.AgentInfo { return installed(ctx, r) },
+		Other:     func(ctx context.Context) (name, command string) { return other(ctx, r) },
+		Embedded:  script.Understands, Check: r.check, Servers: r.servers, Ask: r.ask, Login: r.ownLogin,
 		Forget: func(name string) (int, error) { return login.Forget(r.State, name) },
 	}
 }
 
-// list describes the agents, with what was found of each. With a name only that one is looked into.
-func (r Registry) list(ctx context.Context, only string) []host.AgentInfo {
+// list describes the agents, with what was found of each. With a name only that one is looked into, and with still none
+// is started.
+func (r Registry) list(ctx context.Context, only string, still bool) []host.AgentInfo {
 	r.Flaw = r.untrusted()
 	m := host.AgentInfo{Name: llm.Name, Kind: string(agent.KindModel), State: "ready", Version: r.Config.Model.Name}
 	if err := r.Model().Ready(); err != nil {
@@ -208,5 +218,32 @@ func (r Registry) list(ctx context.Context, only string) []host.AgentInfo {
 		m.State, m.Key, m.Args = "unset", kept.Key, kept.Args
 	}
 	out := []host.AgentInfo{{Name: script.Name, Kind: string(agent.KindScript), State: "ready"}, m}
-	return append(out, r.externals(ctx, only)...)
+	return append(out, r.externals(ctx, only, still)...)
+}
+
+// installed describes the agents of others that are installed, and the model if it can be asked, without starting any.
+func installed(ctx context.Context, r Registry) []host.AgentInfo {
+	return slices.DeleteFunc(r.list(ctx, "", true), func(i host.AgentInfo) bool {
+		return i.Kind == string(agent.KindScript) || i.State == "missing" || i.Name == llm.Name && i.State != "ready"
+	})
+}
+
+// other names an agent that can be used now, preferably one that the user agreed to, and the command that uses it or,
+// without any, the command that sets up one that is installed. Both are "" if none is.
+func other(ctx context.Context, r Registry) (name, command string) {
+	best := 0
+	for _, i := range installed(ctx, r) {
+		rank := map[string]int{"untested": 1, "ready": 2}[i.State]
+		if i.Agreed {
+			rank += 2
+		}
+		if rank > best {
+			name, best = i.Name, rank
+		}
+		command = cmp.Or(command, i.Next)
+	}
+	if name != "" {
+		command = "pawl run --agent " + name + ` "…"`
+	}
+	return name, command
 }

@@ -155,6 +155,11 @@ func (p Plan) Withheld() Plan {
 	return p
 }
 
+// Complete reports whether each step has its calls, so that no agent has to find them.
+func (p Plan) Complete() bool {
+	return !slices.ContainsFunc(p.Steps, func(s Step) bool { return len(s.ToolCalls) == 0 })
+}
+
 // Shown reports whether pawl can show of anything in the plan that it was done.
 func (p Plan) Shown() bool {
 	return slices.ContainsFunc(p.Criteria, func(c Criterion) bool { return c.Proof.Tried() })

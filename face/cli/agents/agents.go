@@ -9,6 +9,7 @@ import (
 
 	"pawl"
 	"pawl/face/cli"
+	"pawl/face/cli/settings"
 	"pawl/face/host"
 )
 
@@ -28,7 +29,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
 		"  pawl agent add codex\n  pawl agent add claude-code --yes\n  pawl agent add codex --json",
 		cli.Named(a.Printer), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		name, err := PickAgent(c.Context(), a, args, func(i host.AgentInfo) bool { return i.Offer || i.Login != "" })
+		name, err := PickAgent(c.Context(), a, args, func(i host.AgentInfo) bool { return i.Offer || i.Account != "" })
 		if err != nil {
 			return err
 		}
@@ -59,7 +60,7 @@ func add(ctx context.Context, a *cli.App, name string, yes bool) error {
 	}
 	file := ""
 	if agreed && !l.Agreed {
-		if file, err = AgreeToLogin(a, name, l.Account); err != nil {
+		if file, err = agree(a, l); err != nil {
 			return err
 		}
 	}
@@ -101,9 +102,11 @@ func remove(a *cli.App, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := AgreeToLogin(a, name, "")
-	if err != nil {
-		return err
+	file := ""
+	for _, what := range []string{"login", "key"} {
+		if file, err = keepForAgent(a, name, what, func(settings.Agent) []string { return nil }); err != nil {
+			return err
+		}
 	}
 	if a.JSON {
 		return a.PrintJSON(map[string]any{"agent": name, "agreed": false, "copies_removed": gone})

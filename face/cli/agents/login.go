@@ -23,7 +23,10 @@ func ShowLogin(pr *cli.Printer, l host.AgentLogin) {
 		who += " (" + l.Plan + ")"
 	}
 	pr.Say(pr.Style.Bold(l.Title) + "  " + cli.Display(strings.TrimSpace(l.Version+"  "+l.Path)))
-	row("cli.lend.as", cli.Display(who)+", "+cli.Display(l.Where))
+	if l.Where != "" && l.Where != who {
+		who += ", " + l.Where
+	}
+	row("cli.lend.as", cli.Display(who))
 	switch {
 	case l.Renewer != "" && l.Expires != nil:
 		row("cli.lend.until", pr.Text("cli.lend.renewed", l.Expires.Local().Format(time.DateTime), l.Renewer))
@@ -49,15 +52,26 @@ func ShowLogin(pr *cli.Printer, l host.AgentLogin) {
 	pr.SayTable(&t, pr.Std.Width)
 }
 
-// AgreeToLogin notes in the user's settings that an agent may work with the login of an account, or with "" that it may
-// not any more. It returns the file.
-func AgreeToLogin(a *cli.App, name, account string) (string, error) {
-	return keepForAgent(a, name, "login", func(settings.Agent) []string {
-		if account == "" {
-			return nil
-		}
-		return []string{account}
-	})
+// agree notes in the user's settings that an agent may work with a login or a key, and returns the file.
+func agree(a *cli.App, l host.AgentLogin) (string, error) {
+	what := "login"
+	if l.Where == "" {
+		what = "key"
+	}
+	return keepForAgent(a, l.Agent, what, func(settings.Agent) []string { return []string{l.Account} })
+}
+
+// disclose shows what it means that an agent is used, once, and notes whether it may be.
+func disclose(ctx context.Context, a *cli.App, agents host.Agents, name string) (yes bool, err error) {
+	l, err := agents.Login(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	ShowLogin(a.Printer, l)
+	if yes, err = cli.Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title)); yes && err == nil {
+		_, err = agree(a, l)
+	}
+	return yes, err
 }
 
 // keepForAgent changes a setting of an installed agent in the user's own settings, and returns their file.
@@ -86,42 +100,6 @@ func TrustAgent(a *cli.App, agent string, digests []string) (string, error) {
 	})
 }
 
-// OfferLogin asks, once, for what is missing before an agent can work: the user's word for the login that there is. It
-// is asked where a person is there, and changes nothing otherwise: then the run says what to do.
-func OfferLogin(ctx context.Context, a *cli.App, named string) error {
-	if !a.Present() {
-		return nil
-	}
-	place, c, err := a.Configured()
-	if err != nil {
-		return err
-	}
-	if named == "" {
-		named = c.Agent
-	}
-	agents := a.Host.Agents(place, c)
-	if named == "" || agents.Login == nil {
-		return nil
-	}
-	for _, i := range agents.List(ctx, named) {
-		if i.Name != named || !i.Offer {
-			continue
-		}
-		l, err := agents.Login(ctx, named)
-		if err != nil {
-			return err
-		}
-		ShowLogin(a.Printer, l)
-		yes, err := cli.Confirm(ctx, a.Printer, a.Text("cli.lend.ask", l.Title))
-		if err != nil || !yes {
-			return err
-		}
-		_, err = AgreeToLogin(a, named, l.Account)
-		return err
-	}
-	return nil
-}
-
 // Ready refuses a run of whose agents one cannot work, before anything is begun.
 func Ready(ctx context.Context, sess *cli.Session, names ...string) error {
 	for n, name := range names {
@@ -136,10 +114,8 @@ func Ready(ctx context.Context, sess *cli.Session, names ...string) error {
 }
 
 func ready(ctx context.Context, sess *cli.Session, name string) error {
-	var names []string
 	for _, i := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, name) {
 		if i.Name != name {
-			names = append(names, i.Name)
 			continue
 		}
 		if i.State == "missing" || i.State == "unset" {
@@ -155,7 +131,7 @@ func ready(ctx context.Context, sess *cli.Session, name string) error {
 		}
 		return nil
 	}
-	return pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
+	return cli.KnownAgent(ctx, sess.App, name)
 }
 
 // PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.
@@ -165,13 +141,21 @@ func PickAgent(ctx context.Context, a *cli.App, args []string, fits func(host.Ag
 		if err != nil {
 			return nil, err
 		}
-		var out []tui.Item
-		for _, i := range agents.List(ctx, "") {
-			if fits == nil || fits(i) {
-				out = append(out, tui.Item{ID: i.Name, Title: cli.AgentWord(a.Printer, "kind", i.Kind) + "  " +
-					i.Version, Note: cli.AgentWord(a.Printer, "state", i.State)})
-			}
-		}
-		return out, nil
+		return items(a.Printer, agents.List(ctx, ""), fits), nil
 	})
+}
+
+// items are the agents that fit, to choose from. One that only lacks the user's consent is shown with its account.
+func items(pr *cli.Printer, agents []host.AgentInfo, fits func(host.AgentInfo) bool) (out []tui.Item) {
+	for _, i := range agents {
+		if fits != nil && !fits(i) {
+			continue
+		}
+		note := cli.AgentWord(pr, "state", i.State)
+		if i.Offer {
+			note = cli.Display(i.Account)
+		}
+		out = append(out, tui.Item{ID: i.Name, Title: cli.AgentWord(pr, "kind", i.Kind) + "  " + i.Version, Note: note})
+	}
+	return out
 }

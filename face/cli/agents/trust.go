@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,11 +76,7 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]host.ProjectSet
 	i := slices.IndexFunc(infos, func(i host.AgentInfo) bool { return i.Name == name })
 	switch {
 	case i < 0:
-		var names []string
-		for _, i := range infos {
-			names = append(names, i.Name)
-		}
-		return nil, pawl.Fail(pawl.CodeInvalid, "agent.unknown", name, strings.Join(names, ", "))
+		return nil, cli.KnownAgent(ctx, a, name)
 	case infos[i].State == "missing":
 		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready",
 			name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, cli.Args(infos[i].Args)...))

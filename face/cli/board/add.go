@@ -37,8 +37,13 @@ func (f *facts) flags(pr *cli.Printer, c *cobra.Command) {
 	c.Flags().BoolVar(&f.paused, "paused", false, pr.Text("issue.flag.paused"))
 }
 
-// read reads the description where a file holds it.
-func (f *facts) read(a *cli.App) error {
+// read reads the description where a file holds it, and refuses an agent that does not exist.
+func (f *facts) read(ctx context.Context, a *cli.App) error {
+	if f.agent != "" {
+		if err := cli.KnownAgent(ctx, a, f.agent); err != nil {
+			return err
+		}
+	}
 	if f.file == "" {
 		return nil
 	}
@@ -56,7 +61,7 @@ func newAddCommand(a *cli.App) *cobra.Command {
   pawl issue add "use the new parser" --after ISS-1 -F notes.md
   pawl issue add "rename it" --plan rename.yaml`, cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := f.read(a); err != nil {
+		if err := f.read(c.Context(), a); err != nil {
 			return err
 		}
 		n := issues.NewIssue{Title: strings.TrimSpace(args[0]), Context: f.context, Priority: f.priority, Tags: f.tags,
@@ -114,7 +119,7 @@ func newEditCommand(a *cli.App) *cobra.Command {
   pawl issue edit ISS-3 --not-after ISS-2 --paused=false
   pawl issue edit ISS-3 --feedback "keep the old flag"`, cli.Exactly(1), nil)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := f.read(a); err != nil {
+		if err := f.read(c.Context(), a); err != nil {
 			return err
 		}
 		if c.Flags().NFlag() == 0 {

@@ -113,6 +113,10 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 	if err := w.check(); err != nil {
 		return err
 	}
+	agent, err := agents.Default(ctx, a, agents.Need{Agent: w.agent})
+	if err != nil {
+		return err
+	}
 	return a.With(ctx, cli.Writing(), func(sess *cli.Session) error {
 		if _, err := sess.Ask().Board().Counts(ctx); err != nil {
 			return err
@@ -142,7 +146,7 @@ func working(ctx context.Context, a *cli.App, w *work, names []string, set func(
 			o.Start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 		}
 		return runCrew(ctx, sess, o, chosen, w.all)
-	}, settings.Override("agent", w.agent))
+	}, settings.Override("agent", w.agent), agent)
 }
 
 // aimBoard says for which branch a batch is begun: the one that is asked for or, where it is not begun yet, the one

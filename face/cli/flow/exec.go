@@ -19,13 +19,17 @@ import (
 
 // exec carries out a package.
 func exec(ctx context.Context, a *cli.App, f flags, want string) error {
+	overrides, err := f.overrides(ctx, a, "")
+	if err != nil {
+		return err
+	}
 	return a.With(ctx, host.Open{Create: true, Sure: f.yes}, func(sess *cli.Session) error {
 		s, err := packageToRun(ctx, sess, strings.TrimSpace(want))
 		if err != nil {
 			return err
 		}
 		return whole(ctx, sess, f, s)
-	}, f.overrides()...)
+	}, overrides...)
 }
 
 // packageToRun finds the package that is meant among those in plan/, and judges it by its files. One that lies there as

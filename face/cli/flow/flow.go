@@ -68,13 +68,16 @@ func (f *flags) bind(pr *cli.Printer, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-func (f *flags) overrides() []func(*settings.Config) error {
+// overrides are what the flags put on top of the configuration, with the agent for a requirement if nothing names one.
+func (f *flags) overrides(ctx context.Context, a *cli.App, requirement string) ([]func(*settings.Config) error, error) {
+	chosen, err := agents.Default(ctx, a,
+		agents.Need{Agent: f.agent, Requirement: requirement, Unattended: f.unattended})
 	mode := ""
 	if f.unattended {
 		mode = string(pawl.Autonomous)
 	}
 	return []func(*settings.Config) error{settings.Override("run_mode", mode), settings.Override("agent", f.agent),
-		settings.Switch("verify.twice", f.twice)}
+		chosen, settings.Switch("verify.twice", f.twice)}, err
 }
 
 func newAutoCommand(a *cli.App) *cobra.Command {
@@ -337,8 +340,12 @@ func start(ctx context.Context, a *cli.App, f flags, s *planning.Start) error {
 	if strings.TrimSpace(s.Requirement) == "" && s.Package == "" {
 		return cli.Usage("cli.run_nothing")
 	}
+	overrides, err := f.overrides(ctx, a, s.Requirement)
+	if err != nil {
+		return err
+	}
 	return a.With(ctx, host.Open{Create: true, Sure: f.yes},
-		func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, f.overrides()...)
+		func(sess *cli.Session) error { return whole(ctx, sess, f, s) }, overrides...)
 }
 
 // whole begins a flow and works on it, and brings the knowledge base in line with what has landed. That can be done

@@ -59,12 +59,13 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 		return cli.Usage("cli.flags_conflict", "run", "--issue")
 	}
 	start := &planning.Start{Requirement: strings.TrimSpace(requirement)}
+	need := agents.Need{Agent: f.agent, Unattended: f.mode == string(pawl.Autonomous)}
 	if f.plan != "" {
 		p, err := cli.ReadPlan(a, f.plan)
 		if err != nil {
 			return err
 		}
-		start.Given, start.Name = p.Data, f.plan
+		start.Given, start.Name, need.Planned = p.Data, f.plan, p.Complete()
 		if start.Requirement == "" {
 			start.Requirement = p.Goal
 		}
@@ -75,7 +76,9 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 	if f.yes {
 		start.AutoApprove = pawl.By(pawl.KindPolicy, "--yes")
 	}
-	if err := agents.OfferLogin(ctx, a, f.agent); err != nil {
+	need.Requirement = start.Requirement
+	chosen, err := agents.Default(ctx, a, need)
+	if err != nil {
 		return err
 	}
 	record := func(c *settings.Config) error { c.Record = c.Record || f.record; return nil }
@@ -94,9 +97,9 @@ func runWork(ctx context.Context, a *cli.App, f runFlags, requirement string) er
 			}
 			return err
 		}, record, settings.Override("run_mode", f.mode), settings.Override("profile", f.profile),
-			settings.Override("agent", f.agent), settings.Switch("verify.twice", f.twice))
+			settings.Override("agent", f.agent), chosen, settings.Switch("verify.twice", f.twice))
 	}
-	err := work()
+	err = work()
 	if errors.Is(err, errFetch) {
 		if err = cli.Within(ctx, a, []string{"prepare", "--yes"}); err == nil {
 			err = work()

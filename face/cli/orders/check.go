@@ -103,28 +103,17 @@ func nothingToRun(ctx context.Context, sess *cli.Session, found effect.ContextRe
 	if found.Files == 0 {
 		key = "orders.check.empty"
 	}
-	if agent := installedAgent(ctx, sess); agent != "" {
+	agent, setUp := otherAgent(ctx, sess)
+	if agent != "" {
 		return pawl.Fail(pawl.CodeCannotPlan, key+"_agent", agent)
 	}
-	return pawl.Fail(pawl.CodeCannotPlan, key)
+	return pawl.Fail(pawl.CodeCannotPlan, key, setUp)
 }
 
-// installedAgent names an agent of this machine that could do the work, "" where there is none.
-func installedAgent(ctx context.Context, sess *cli.Session) string {
-	var ready, untried string
-	for _, a := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, "") {
-		switch {
-		case a.Kind == "script":
-		case a.State == "ready" && ready == "":
-			ready = a.Name
-		case a.State == "untested" && untried == "":
-			untried = a.Name
-		}
-	}
-	if ready != "" {
-		return ready
-	}
-	return untried
+// otherAgent names an agent of this machine that can do the work now, "" for none, and the command that leads to one.
+func otherAgent(ctx context.Context, sess *cli.Session) (name, setUp string) {
+	name, setUp = sess.App.Host.Agents(sess.Workspace.Place, sess.Config).Other(ctx)
+	return name, cmp.Or(setUp, "pawl agent list")
 }
 
 // reportChecks reports the outcomes. What is red ends in a work order, unless the machine alone is at fault.
@@ -161,14 +150,14 @@ func reportChecks(ctx context.Context, sess *cli.Session, goal string, found eff
 			fault = pawl.Fail(pawl.CodeEnvironment, "kernel.check_program_missing", first.Missing, first.Name)
 		}
 	default:
-		agent := installedAgent(ctx, sess)
+		agent, setUp := otherAgent(ctx, sess)
 		if err := sess.Workspace.Write(ctx,
 			[]pawl.ProjectedFile{{Path: orderFile, Content: workOrder(sess, goal, r, red)}}); err != nil {
 			return err
 		}
 		file := orderPath(sess)
 		out["work_order"], out["agent"] = file, agent
-		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file)
+		fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red", len(red), ran, names(red), file, setUp)
 		if agent != "" {
 			fault = pawl.Fail(pawl.CodeWorkOrder, "orders.check.red_agent", len(red), ran, names(red), file, agent,
 				shell.Quote(file))

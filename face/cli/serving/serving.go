@@ -83,17 +83,24 @@ func begin(ctx context.Context, sess *cli.Session, r host.Requirement) (kernel.C
 	}
 	start := &planning.Start{Requirement: strings.TrimSpace(r.Text), RunMode: c.RunMode, Lang: string(sess.Lang),
 		Place: cli.WorkPlace(sess.Workspace.Place, r.InPlace)}
+	planned := false
 	if r.Plan != "" {
 		start.Given, start.Name = []byte(r.Plan), "plan.yaml"
 		p, err := give.Plan(sess.Workspace.Kernel.Config(), start.Given)
 		if err != nil {
 			return nil, err
 		}
-		start.Requirement = cmp.Or(start.Requirement, p.Goal)
+		start.Requirement, planned = cmp.Or(start.Requirement, p.Goal), p.Complete()
 	}
 	if start.Requirement == "" {
 		return nil, pawl.Fail(pawl.CodeInvalid, "cli.run_nothing")
 	}
+	chosen, err := agents.Choose(ctx, sess.App, sess.App.Host.Agents(sess.Workspace.Place, c), c,
+		agents.Need{Requirement: start.Requirement, Planned: planned, Unattended: true})
+	if err != nil {
+		return nil, err
+	}
+	c.Agent = cmp.Or(c.Agent, chosen)
 	start.Agent, start.Planner, start.Reviewer = c.Cast()
 	return start, agents.Ready(ctx, sess, start.Planner, start.Agent, start.Reviewer)
 }

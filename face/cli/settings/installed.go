@@ -12,6 +12,8 @@ import (
 type Agent struct {
 	// Login is whose own login the agent may work with, as it is shown, "any" for whatever it is, and "" for none.
 	Login string
+	// Key is which key of pawl's the user agreed to have used for the agent, as it is shown.
+	Key string
 	// Way is how the agent reaches its model with that login: through pawl's gateway, which "" stands for, or by a
 	// tunnel.
 	Way string
@@ -64,6 +66,8 @@ func installedSetting(name string) (Setting, bool) {
 	switch parts[2] {
 	case "login":
 		return word(func(s *Agent) *string { return &s.Login }, nil, "")
+	case "key":
+		return word(func(s *Agent) *string { return &s.Key }, nil, "")
 	case "way":
 		out.values = []string{"gateway", "tunnel"}
 		return word(func(s *Agent) *string { return &s.Way },

@@ -586,6 +586,18 @@ func Override(name, value string) func(*Config) error {
 	}
 }
 
+// Agent returns the agent that a setting is about or that a value of it names, "" for none.
+func (s Setting) Agent(value string) string {
+	name, _, _ := strings.Cut(strings.TrimSpace(value), ":")
+	switch parts := strings.Split(s.Name, "."); {
+	case parts[0] == "agents" && len(parts) == 3:
+		return parts[1]
+	case s.Name == "agents.review" && name == Nobody, s.Name != "agent" && parts[0] != "agents":
+		return ""
+	}
+	return name
+}
+
 // OfServer is a setting of one MCP server, such as its digest.
 func OfServer(server, what string) (Setting, error) { return Find(serverPrefix + server + "." + what) }
 

@@ -56,6 +56,13 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 		if err := settlePersonal(a, s, args[1:]); err != nil {
 			return err
 		}
+		if !unset {
+			if name := s.Agent(args[1]); name != "" {
+				if err := cli.KnownAgent(cmd.Context(), a, name); err != nil {
+					return err
+				}
+			}
+		}
 		c := settings.Config{File: settings.UserFile(a.Std.Env)}
 		if err := c.Change(s, args[1:]); err != nil {
 			return err

@@ -372,6 +372,9 @@ func again(ctx context.Context, sess *cli.Session, s *kernel.Snapshot) error {
 	start := &planning.Start{Requirement: p.Goal, Given: raw, Name: t.Label + ".json", RunMode: sess.Config.RunMode,
 		Place: cli.WorkPlace(sess.Workspace.Place, t.Place.InPlace), Lang: string(sess.Lang), Restart: t.ID}
 	start.Agent, start.Planner, start.Reviewer = sess.Config.Cast()
+	if r := s.Run; r != nil && sess.Config.Agent == "" {
+		start.Agent, start.Planner, start.Reviewer = r.Agent, r.Planner, r.Reviewer
+	}
 	return cli.GoOn(ctx, sess, false, []string{"completed"}, func(sess *cli.Session) error {
 		_, err := sess.Do(ctx, start)
 		return err
