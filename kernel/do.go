@@ -513,7 +513,8 @@ func (k *Kernel) Snapshot(ctx context.Context) (s *Snapshot, err error) {
 	return s, err
 }
 
-// TaskSnapshot reads one task with its effect and its run, wherever it belongs. The id may be a ULID or a label such as T-001.
+// TaskSnapshot reads one task with its effect and its run, wherever it belongs. The id may be a ULID or a label such as
+// T-001.
 func (k *Kernel) TaskSnapshot(ctx context.Context, id string) (*Snapshot, error) {
 	s, r := &Snapshot{Config: &k.config}, &Reads{}
 	named := ByID(KindTask, id)

@@ -58,21 +58,6 @@ func AgentsOf(a *App) (host.Agents, error) {
 	return a.Host.Agents(place, c), nil
 }
 
-// KnownAgent refuses a name that no agent has, and names those that there are.
-func KnownAgent(ctx context.Context, a *App, name string) error {
-	agents, err := AgentsOf(a)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, i := range agents.List(ctx, name) {
-		if names = append(names, i.Name); i.Name == name {
-			return nil
-		}
-	}
-	return pawl.Fail(pawl.CodeInvalid, "agent.unknown", Display(name), strings.Join(names, ", "))
-}
-
 // MaxAnswers is how many questions can be open at once.
 const MaxAnswers = 20
 

@@ -280,7 +280,7 @@ var rules = []rule{
 		"kernel/planning",
 		"kernel/recovery", "kernel/steps", "kernel/tasks"}},
 	{pattern: "face/host", ours: []string{".", "face/cli/settings", "face/tui", "kernel", "kernel/audit", "kernel/effect",
-		"kernel/view", "kernel/word", "runner", "store/feed", "text/backlog", "text/knowledge", "text/message", "text/policy"}, third: none},
+		"kernel/view", "kernel/word", "runner", "store/feed", "text/backlog", "text/display", "text/knowledge", "text/message", "text/policy"}, third: none},
 	{pattern: "face/cli", ours: []string{
 		"face/fault", "face/give", "face/host", "face/person", "kernel/verification", ".", "text/shell", "text/display", "text/strictjson", "text/message", "machine/board", "machine/session",
 		"machine/turn", "machine/workflow",

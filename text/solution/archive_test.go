@@ -92,7 +92,7 @@ func TestRetire(t *testing.T) {
 		code   pawl.Code
 		result solution.Result
 	}{
-		"bad name": {func(r *solution.Retiring) { r.Name = "../x" }, pawl.CodeInvalid, ""},
+		"bad name":   {func(r *solution.Retiring) { r.Name = "../x" }, pawl.CodeInvalid, ""},
 		"odd result": {func(r *solution.Retiring) { r.Result = "great" }, pawl.CodeInvalid, ""},
 		"broken tasks": {func(r *solution.Retiring) { r.Files["tasks.md"] = []byte("- [y] a") }, pawl.CodeInvalid,
 			""},

@@ -114,7 +114,8 @@ func Ready(ctx context.Context, sess *cli.Session, names ...string) error {
 }
 
 func ready(ctx context.Context, sess *cli.Session, name string) error {
-	for _, i := range sess.App.Host.Agents(sess.Workspace.Place, sess.Config).List(ctx, name) {
+	agents := sess.App.Host.Agents(sess.Workspace.Place, sess.Config)
+	for _, i := range agents.List(ctx, name) {
 		if i.Name != name {
 			continue
 		}
@@ -131,7 +132,7 @@ func ready(ctx context.Context, sess *cli.Session, name string) error {
 		}
 		return nil
 	}
-	return cli.KnownAgent(ctx, sess.App, name)
+	return agents.Known(ctx, name)
 }
 
 // PickAgent returns the name of an agent that was given, or lets a person choose one of those that fit.

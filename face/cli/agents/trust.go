@@ -76,7 +76,7 @@ func settingsOf(ctx context.Context, a *cli.App, name string) ([]host.ProjectSet
 	i := slices.IndexFunc(infos, func(i host.AgentInfo) bool { return i.Name == name })
 	switch {
 	case i < 0:
-		return nil, cli.KnownAgent(ctx, a, name)
+		return nil, agents.Known(ctx, name)
 	case infos[i].State == "missing":
 		return nil, pawl.Fail(pawl.CodeEnvironment, "cli.agent_not_ready",
 			name).Because(pawl.Fail(pawl.CodeEnvironment, infos[i].Key, cli.Args(infos[i].Args)...))

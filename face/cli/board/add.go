@@ -40,7 +40,11 @@ func (f *facts) flags(pr *cli.Printer, c *cobra.Command) {
 // read reads the description where a file holds it, and refuses an agent that does not exist.
 func (f *facts) read(ctx context.Context, a *cli.App) error {
 	if f.agent != "" {
-		if err := cli.KnownAgent(ctx, a, f.agent); err != nil {
+		agents, err := cli.AgentsOf(a)
+		if err == nil {
+			err = agents.Known(ctx, f.agent)
+		}
+		if err != nil {
 			return err
 		}
 	}

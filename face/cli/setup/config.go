@@ -53,15 +53,8 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 				return cmp.Or(err, error(pawl.Fail(pawl.CodeCanceled, "cli.isolation_kept")))
 			}
 		}
-		if err := settlePersonal(a, s, args[1:]); err != nil {
+		if err := settle(cmd.Context(), a, s, args[1:]); err != nil {
 			return err
-		}
-		if !unset {
-			if name := s.Agent(args[1]); name != "" {
-				if err := cli.KnownAgent(cmd.Context(), a, name); err != nil {
-					return err
-				}
-			}
 		}
 		c := settings.Config{File: settings.UserFile(a.Std.Env)}
 		if err := c.Change(s, args[1:]); err != nil {
@@ -82,15 +75,22 @@ func newConfigSetCommand(a *cli.App, unset bool) *cobra.Command {
 	return command
 }
 
-// settlePersonal sees to it that only a person changes a setting of Setting.Personal, and that what is set as a key is
-// one: of approve.key itself and not the path of its file, so that whoever may change the file does not change who
-// approves.
-func settlePersonal(a *cli.App, s settings.Setting, values []string) error {
+// settle sees to it that only a person changes a setting of Setting.Personal, that an agent that is named exists, and
+// that what is set as a key is one: of approve.key the key itself and not the path of its file, so that a change of the
+// file does not change who approves.
+func settle(ctx context.Context, a *cli.App, s settings.Setting, values []string) error {
 	if by := a.Actor(); s.Personal() && by.Kind() == pawl.KindAutomation {
 		return pawl.Fail(pawl.CodeDenied, "cli.config_no_person", s.Name, by.Label())
 	}
 	if len(values) == 0 || strings.TrimSpace(values[0]) == "" {
 		return nil
+	}
+	if name := s.Agent(values[0]); name != "" {
+		agents, err := cli.AgentsOf(a)
+		if err == nil {
+			err = agents.Known(ctx, name)
+		}
+		return err
 	}
 	switch s.Name {
 	case settings.AuditKey:
