@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,6 +75,8 @@ type External struct {
 	Output               int64
 	// Chinese writes prompts in Chinese.
 	Chinese bool
+	// Text renders a key of the catalogue for the transcript.
+	Text func(key string, args ...any) string
 }
 
 // Info describes the agent.
@@ -258,9 +259,8 @@ type Job struct {
 	Host     effect.Host
 	// Question is what the agent is asked, nil for work. An agent that is asked can change nothing.
 	Question *Question
-	// Progress takes a line about what the agent does, and Say what it writes; both are made safe and short. The answer
-	// to a question is a document that pawl reads, so Say only logs it then.
-	Progress, Say func(line string)
+	// Transcript records what the agent says and runs.
+	Transcript *Transcript
 
 	ctx     context.Context
 	stop    context.CancelCauseFunc
@@ -308,12 +308,9 @@ func (c External) work(ctx context.Context, t task, spec effect.WorkSpec, q *Que
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	log := logs.New(ctx, c.Program.Name)
 	j := &Job{External: c, Effect: t.e, Spec: spec, Host: t.host, Question: q, ctx: ctx, stop: stop, chosen: chosen,
-		Progress: heard(log, t.progress), Say: heard(log, t.progress)}
-	if q != nil {
-		j.Say = heard(log, nil)
-	}
+		Transcript: NewTranscript(ctx, logs.New(ctx, c.Program.Name), t.progress, c.Text)}
+	j.Transcript.answers = q != nil
 	var err error
 	if j.places, err = c.makePlaces(t.e); err != nil {
 		return said, err
@@ -352,7 +349,7 @@ func (j *Job) answered(ctx context.Context, drive Drive) (effect.WorkResult, err
 		if j.flaw = j.Question.Read(result.Text); j.flaw == nil {
 			break
 		}
-		j.Say("✗ " + j.flaw.Error())
+		j.Transcript.Say("✗ " + j.flaw.Error())
 		if again {
 			return result, pawl.Fail(pawl.CodeModel, "agent.malformed_twice", j.External.Program.Name,
 				j.Question.Purpose).Because(j.flaw).In("agent.Ask")
@@ -434,9 +431,7 @@ func (j *Job) borrow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress, say := j.Progress, j.Say
-	j.Progress = func(line string) { progress(loan.Hide(line)) }
-	j.Say = func(line string) { say(loan.Hide(line)) }
+	j.Transcript.safe = func(text string) string { return logs.Mask(ctx, j.loan.Hide(text)) } // loans are renewed
 	return j.use(loan)
 }
 
@@ -553,19 +548,6 @@ func (j *Job) heed() {
 				j.stop(err)
 				return
 			}
-		}
-	}
-}
-
-// heard hands on what an agent says: all of it to its log, and as a line of progress what is fit for one.
-func heard(log *logs.Log, progress effect.Progress) func(string) {
-	return func(s string) {
-		_, _ = io.WriteString(log, strings.TrimSuffix(s, "\n")+"\n")
-		if progress == nil {
-			return
-		}
-		if s = Line(s); s != "" {
-			progress(s)
 		}
 	}
 }

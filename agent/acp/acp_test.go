@@ -93,7 +93,7 @@ func external(scenario string) agent.External {
 	return agent.External{
 		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindACP, Dialect: agent.DialectACP,
 			Wire: wire.Chat, Files: map[string]string{".fake/config": "{model}"}},
-		Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
+		Text: message.English.Text, Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
 			"FAKE=" + scenario}, Grace: 300 * time.Millisecond,
 	}
 }

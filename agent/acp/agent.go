@@ -76,6 +76,7 @@ func drive(ctx context.Context, j *agent.Job) (effect.WorkResult, error) {
 	hangUp()
 	process.End(0)
 	s.settle()
+	j.Transcript.Cut()
 	o.result.Session = s.name()
 	return o.result, o.err
 }

@@ -252,7 +252,7 @@ func (s client) RequestPermission(_ context.Context,
 		return answerWith(p.Options), nil
 	}
 	if p.ToolCall.Title != nil {
-		s.session.job.Progress("✗ " + *p.ToolCall.Title)
+		s.session.job.Transcript.Say("✗ " + *p.ToolCall.Title)
 	}
 	return answerWith(p.Options, sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways), nil
 }

@@ -249,7 +249,11 @@ func (s *session) update(params json.RawMessage) {
 			s.text = s.text[:0]
 			s.mu.Unlock()
 		}
-		s.job.Progress(u.ToolCall.Title)
+		c := u.ToolCall
+		s.called(&sdk.SessionToolCallUpdate{ToolCallId: c.ToolCallId, Kind: &c.Kind, RawInput: c.RawInput,
+			RawOutput: c.RawOutput, Content: c.Content, Status: &c.Status}, c.Title)
+	case u.ToolCallUpdate != nil:
+		s.called(u.ToolCallUpdate, "")
 	case u.Plan != nil:
 		done := 0
 		for _, entry := range u.Plan.Entries {
@@ -257,7 +261,27 @@ func (s *session) update(params json.RawMessage) {
 				done++
 			}
 		}
-		s.job.Progress(strconv.Itoa(done) + "/" + strconv.Itoa(len(u.Plan.Entries)))
+		s.job.Transcript.Say(strconv.Itoa(done) + "/" + strconv.Itoa(len(u.Plan.Entries)))
+	}
+}
+
+// called shows what the agent reports of a call: that it starts, its command, and how it ended.
+func (s *session) called(c *sdk.SessionToolCallUpdate, title string) {
+	r := agent.Call{ID: string(c.ToolCallId), What: title, Command: c.Kind != nil && *c.Kind == sdk.ToolKindExecute}
+	if line := command(c.RawInput); line != "" {
+		r.What, r.Command = "$ "+line, true
+	}
+	s.job.Transcript.Begin(r)
+	var raw struct{ Metadata struct{ Exit *int } }
+	_ = json.Unmarshal(effect.Encode(c.RawOutput), &raw) // an output of another form says nothing more
+	for _, part := range c.Content {
+		if part.Content != nil && part.Content.Content.Text != nil {
+			r.Output += part.Content.Content.Text.Text
+		}
+	}
+	if at := c.Status; at != nil && (*at == sdk.ToolCallStatusCompleted || *at == sdk.ToolCallStatusFailed) {
+		r.Exit, r.Failed = raw.Metadata.Exit, *at == sdk.ToolCallStatusFailed
+		s.job.Transcript.End(r)
 	}
 }
 
@@ -283,7 +307,7 @@ func (s *session) say(piece string) {
 	}
 	s.mu.Unlock()
 	for _, l := range show {
-		s.job.Say(l)
+		s.job.Transcript.Say(l)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 const (
 	// maxLine bounds one message of an agent. The library behind takes a little more.
 	maxLine = 8 << 20
+	// maxUpdate bounds an update, which the library does not get: it can hold all that a command printed.
+	maxUpdate = 32 << 20
 	// maxOpen is how many requests of an agent may be unanswered at one time; the next one is read when one is
 	// answered.
 	maxOpen = 64
@@ -85,7 +87,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > maxLine:
+		case len(line) > maxUpdate,
+			len(line) > maxLine && !bytes.Contains(line[:1<<10], []byte(`"session/update"`)):
 			return line, errTooLong
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue

@@ -83,7 +83,7 @@ func once(ctx context.Context, j *agent.Job, parse parser,
 	_ = running.Stdin().Close() // some agents wait for the end of their input before they begin
 	watch := j.Watch(func() { stop(j.Silent()) })
 	defer watch.Stop()
-	s := &stream{progress: j.Progress, tell: j.Say, bound: session}
+	s := &stream{shown: j.Transcript, bound: session}
 	s.bind = func(id string) {
 		if err := j.Bind(ctx, id); err != nil {
 			stop(err)
@@ -95,6 +95,7 @@ func once(ctx context.Context, j *agent.Job, parse parser,
 		read <- s.read(running.Stdout(), j.External.Output, watch.Seen, parse, func() { close(finished) })
 	}()
 	err = wait(ctx, j, running, finished, read)
+	j.Transcript.Cut()
 	exit := running.End(0)
 	result.Session, result.Text = s.session, strings.TrimSpace(s.text)
 	began = s.text != "" || s.acted || j.Requests() > before
@@ -138,8 +139,8 @@ func wait(ctx context.Context, j *agent.Job, running *agent.Running, finished <-
 // errTooMuch says that an agent wrote more than it may.
 var errTooMuch = errors.New("too much output")
 
-// maxLine bounds one event; a longer one is passed over, because it only says what the agent read or wrote.
-const maxLine = 4 << 20
+// maxLine bounds one event: one with all that a command printed is long. A longer one is passed over.
+const maxLine = 32 << 20
 
 // read reads events until the output ends.
 func (s *stream) read(from io.Reader, limit int64, seen func(), parse parser, finished func()) error {

@@ -3,8 +3,10 @@ package headless
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"pawl/agent"
 )
@@ -21,8 +23,8 @@ type stream struct {
 	trouble string // an error that it may get over
 	open    []byte // what was begun of an object over several lines
 
-	progress, tell func(string) // what it does, and what it writes
-	bind           func(session string)
+	shown *agent.Transcript
+	bind  func(session string)
 }
 
 // parser reads one event. A line that is none is passed over.
@@ -57,12 +59,27 @@ func (s *stream) say(text string) {
 		text = text[len(text)-maxText:]
 	}
 	s.text = text
-	s.tell(text)
+	s.shown.Say(text)
 }
 
-func (s *stream) use(tool string, input any) {
+func (s *stream) use(id, tool string, input any) {
 	s.acted = true
-	s.progress("▸ " + tool + " " + brief(input))
+	s.shown.Begin(call(id, tool, input))
+}
+
+// call describes a call of a tool, by its command or its file. One that names a command runs it.
+func call(id, tool string, input any) agent.Call {
+	m, _ := input.(map[string]any)
+	c := agent.Call{ID: id, What: tool + " ", Command: m["command"] != nil || m["cmd"] != nil}
+	list, _ := m["commands"].([]any)
+	for _, v := range append([]any{m["command"], m["cmd"], m["file_path"], m["filePath"], m["path"],
+		m["absolute_path"], m["pattern"]}, list...) {
+		if text, ok := v.(string); ok {
+			c.What += text
+			break
+		}
+	}
+	return c
 }
 
 func (s *stream) fail(texts ...string) { s.failure = first(append(texts, "unknown")...) }
@@ -76,22 +93,35 @@ func first(texts ...string) string {
 	return ""
 }
 
-// brief returns what a call is about: its command or its file.
-func brief(input any) string {
-	m, ok := input.(map[string]any)
-	if !ok {
-		return ""
-	}
-	for _, k := range []string{"command", "cmd", "file_path", "filePath", "path", "absolute_path", "pattern"} {
-		if v, ok := m[k].(string); ok {
-			return v
-		}
-	}
-	if list, ok := m["commands"].([]any); ok && len(list) > 0 {
-		text, _ := list[0].(string)
+// block is a part of a message. A result names its call in Of.
+type block struct {
+	Type, ID, Text, Name string
+	Input                any
+	Of                   string `json:"tool_use_id"`
+	Content              json.RawMessage
+	IsError              bool `json:"is_error"`
+}
+
+// texts reads a text, or the texts of a list of blocks.
+func texts(raw json.RawMessage) string {
+	var text string
+	var blocks []block
+	if json.Unmarshal(raw, &text) == nil || json.Unmarshal(raw, &blocks) != nil {
 		return text
 	}
-	return ""
+	for _, b := range blocks {
+		text += b.Text + "\n"
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+// exitIn reads the exit code at the start of the text of a failure, nil if there is none.
+func exitIn(failed bool, text, form string) *int {
+	var n int
+	if _, err := fmt.Sscanf(text, form, &n); err != nil || !failed {
+		return nil
+	}
+	return &n
 }
 
 // event decodes a line, and reports whether it is an event.
@@ -110,10 +140,10 @@ func codex(s *stream, line []byte) {
 		Message string `json:"message"`
 		Error   fault  `json:"error"`
 		Item    struct {
-			Type    string `json:"type"`
-			Text    string `json:"text"`
-			Command string `json:"command"`
-			Message string `json:"message"`
+			ID, Type, Text, Command, Status, Message string
+
+			Output  string `json:"aggregated_output"`
+			Exit    *int   `json:"exit_code"`
 			Changes []struct {
 				Path string `json:"path"`
 			} `json:"changes"`
@@ -127,7 +157,7 @@ func codex(s *stream, line []byte) {
 		s.begin(e.Thread)
 	case "item.started":
 		if e.Item.Type == "command_execution" {
-			s.use("$", map[string]any{"command": e.Item.Command})
+			s.use(e.Item.ID, "$", map[string]any{"command": e.Item.Command})
 		}
 	case "item.completed":
 		switch e.Item.Type {
@@ -135,8 +165,11 @@ func codex(s *stream, line []byte) {
 			s.say(e.Item.Text)
 		case "file_change":
 			for _, c := range e.Item.Changes {
-				s.use("✎", map[string]any{"path": c.Path})
+				s.use("", "✎", map[string]any{"path": c.Path})
 			}
+		case "command_execution":
+			s.shown.End(agent.Call{ID: e.Item.ID, What: "$ " + e.Item.Command, Command: true, Output: e.Item.Output,
+				Exit: e.Item.Exit, Failed: e.Item.Exit == nil && e.Item.Status != "completed"})
 		}
 	case "turn.completed":
 		s.ended = true
@@ -177,29 +210,15 @@ func claude(s *stream, line []byte) {
 			s.begin(e.Session)
 		case "api_retry":
 			s.trouble = "the model answered with status " + strconv.Itoa(e.Status)
-			s.progress(s.trouble)
+			s.shown.Say(s.trouble)
 			if e.Status == 401 || e.Status == 403 {
 				// It would try for minutes what no repetition mends.
 				s.ended = true
 				s.fail(s.trouble)
 			}
 		}
-	case "assistant":
-		var blocks []struct {
-			Type  string `json:"type"`
-			Text  string `json:"text"`
-			Name  string `json:"name"`
-			Input any    `json:"input"`
-		}
-		_ = json.Unmarshal(e.Message.Content, &blocks) // a message of another form is passed over
-		for _, b := range blocks {
-			switch {
-			case b.Type == "text" && e.Parent == "":
-				s.say(b.Text)
-			case b.Type == "tool_use":
-				s.use(b.Name, b.Input)
-			}
-		}
+	case "assistant", "user":
+		s.claudeBlocks(e.Message.Content, e.Type == "assistant" && e.Parent == "")
 	case "result":
 		s.ended = true
 		var f fault
@@ -220,6 +239,25 @@ func claude(s *stream, line []byte) {
 	}
 }
 
+// claudeBlocks reads the blocks of a message: what it says, its calls, and in the answers to it their results. An exit
+// code is only in the text of a failure, as its first line.
+func (s *stream) claudeBlocks(content json.RawMessage, says bool) {
+	var blocks []block
+	_ = json.Unmarshal(content, &blocks) // a message of another form is passed over
+	for _, b := range blocks {
+		switch {
+		case b.Type == "text" && says:
+			s.say(b.Text)
+		case b.Type == "tool_use":
+			s.use(b.ID, b.Name, b.Input)
+		case b.Type == "tool_result":
+			text := texts(b.Content)
+			s.shown.End(agent.Call{ID: b.Of, Output: text, Failed: b.IsError,
+				Exit: exitIn(b.IsError, strings.TrimPrefix(text, "Error: "), "Exit code %d")})
+		}
+	}
+}
+
 func opencode(s *stream, line []byte) {
 	var e struct {
 		Type    string `json:"type"`
@@ -227,9 +265,13 @@ func opencode(s *stream, line []byte) {
 		Part    struct {
 			Text   string `json:"text"`
 			Tool   string `json:"tool"`
+			ID     string `json:"callID"`
 			Reason string `json:"reason"`
 			State  struct {
-				Input any `json:"input"`
+				Status, Output, Error string
+				Input                 any
+				Metadata              struct{ Exit *int }
+				Time                  struct{ Start, End int64 }
 			} `json:"state"`
 		} `json:"part"`
 		Error struct {
@@ -248,7 +290,11 @@ func opencode(s *stream, line []byte) {
 	case "text":
 		s.say(e.Part.Text)
 	case "tool_use":
-		s.use(e.Part.Tool, e.Part.State.Input)
+		s.acted = true
+		at, c := e.Part.State, call(e.Part.ID, e.Part.Tool, e.Part.State.Input) // the call has ended by now
+		c.Output, c.Exit, c.Failed = first(at.Output, at.Error), at.Metadata.Exit, at.Status == "error"
+		c.Took = time.Duration(at.Time.End-at.Time.Start) * time.Millisecond
+		s.shown.End(c)
 	case "step_start":
 		s.ended = false
 	case "step_finish":
@@ -277,6 +323,8 @@ func gemini(s *stream, line []byte) {
 		Content string `json:"content"`
 		Delta   bool   `json:"delta"`
 		Tool    string `json:"tool_name"`
+		ID      string `json:"tool_id"`
+		Output  string `json:"output"`
 		Input   any    `json:"parameters"`
 		Status  string `json:"status"`
 		Message string `json:"message"`
@@ -293,13 +341,16 @@ func gemini(s *stream, line []byte) {
 		case e.Role != "assistant":
 		case e.Delta && s.text != "":
 			s.text = s.text[max(0, len(s.text)-maxText):] + e.Content
-			s.tell(e.Content)
+			s.shown.Say(e.Content)
 		default:
 			s.say(e.Content)
 		}
 	case "tool_use":
 		s.text = ""
-		s.use(e.Tool, e.Input)
+		s.use(e.ID, e.Tool, e.Input)
+	case "tool_result": // its status says success after a command that failed, too
+		s.shown.End(agent.Call{ID: e.ID, Output: first(e.Output, e.Error.Message),
+			Failed: e.Status == "error"})
 	case "error":
 		s.trouble = e.Message
 	case "result":
@@ -316,6 +367,9 @@ func pi(s *stream, line []byte) {
 		ID      string `json:"id"`
 		Tool    string `json:"toolName"`
 		Args    any    `json:"args"`
+		Call    string `json:"toolCallId"`
+		IsError bool   `json:"isError"`
+		Result  struct{ Content json.RawMessage }
 		Final   string `json:"finalError"`
 		Success *bool  `json:"success"`
 		Message struct {
@@ -333,7 +387,11 @@ func pi(s *stream, line []byte) {
 	case "session":
 		s.begin(e.ID)
 	case "tool_execution_start":
-		s.use(e.Tool, e.Args)
+		s.use(e.Call, e.Tool, e.Args)
+	case "tool_execution_end":
+		text := texts(e.Result.Content)
+		s.shown.End(agent.Call{ID: e.Call, Output: text, Failed: e.IsError,
+			Exit: exitIn(e.IsError, text[strings.LastIndexByte(text, '\n')+1:], "Command exited with code %d")})
 	case "auto_retry_start", "agent_start":
 		s.ended, s.failure, s.short = false, "", false
 	case "auto_retry_end":
@@ -351,10 +409,7 @@ func pi(s *stream, line []byte) {
 }
 
 func (s *stream) piSaid(content json.RawMessage, stop, why string) {
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
+	var blocks []block
 	_ = json.Unmarshal(content, &blocks) // a message of another form is passed over
 	for _, b := range blocks {
 		if b.Type == "text" {
@@ -435,7 +490,7 @@ func cline(s *stream, line []byte) {
 		switch e.Event.Type {
 		case "content_start":
 			if e.Event.Tool != "" {
-				s.use(e.Event.Tool, e.Event.Input)
+				s.use("", e.Event.Tool, e.Event.Input) // it has no results that are read
 			}
 		case "done":
 			s.say(e.Event.Text)
@@ -459,12 +514,8 @@ func cline(s *stream, line []byte) {
 // faultText reads an error that is an object or a text.
 func faultText(raw json.RawMessage) string {
 	var f fault
-	var text string
-	switch {
-	case json.Unmarshal(raw, &f) == nil:
+	if json.Unmarshal(raw, &f) == nil {
 		return f.Message
-	case json.Unmarshal(raw, &text) == nil:
-		return text
 	}
-	return ""
+	return texts(raw)
 }

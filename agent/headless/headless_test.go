@@ -65,7 +65,7 @@ func external(t *testing.T, dialect agent.Dialect, recording, mode string) agent
 	return agent.External{
 		Program: agent.Program{Name: "fake", Title: "Fake", Kind: agent.KindHeadless, Dialect: dialect, Wire: wire.Chat,
 			Args: []string{path, "{prompt}"}, Resume: []string{path, "resume", "{session}", "{prompt}"}},
-		Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
+		Text: message.English.Text, Path: fakeProgram, Model: "mock-model", Start: externaltest.Start, Environ: []string{"PATH=/usr/bin:/bin",
 			"FAKE=" + mode}, Grace: 300 * time.Millisecond,
 	}
 }

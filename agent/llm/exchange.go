@@ -146,7 +146,7 @@ func (x exchange) once(ctx context.Context, provider Provider, r Request, in int
 	// Should the provider's code fail in a way that nobody thought of, all of it counts.
 	cost := most
 	defer func() { settle(cost) }()
-	out := lines{out: x.progress, log: logs.New(ctx, Name)}
+	out := lines{out: func(l string) { x.progress(logs.Mask(ctx, l)) }, log: logs.New(ctx, Name)}
 	if r.Name != "" {
 		out.out = func(string) {} // a document is nothing to be read while it comes; the log has it
 	}

@@ -231,7 +231,7 @@ func (f *fetch) run(ctx context.Context, t tool) error {
 			lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' || r == '\r' })
 			if len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) != "" && lines[len(lines)-1] != last {
 				last = lines[len(lines)-1]
-				f.say(display.Line(last))
+				f.say(display.Line(logs.Mask(ctx, last)))
 			}
 		},
 	}

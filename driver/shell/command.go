@@ -136,7 +136,7 @@ func (t Config) run(ctx context.Context, c *tool.Call, a commandArgs) (*outcome,
 			return nil, err
 		}
 	}
-	spec.OnOutput = heard(logs.New(ctx, c.Name), c.Progress)
+	spec.OnOutput = heard(ctx, c.Name, c.Progress)
 	ran, runErr := t.Box.Run(ctx, spec)
 	// What the command did has to be known even when it was canceled, or it could not be undone.
 	after := context.WithoutCancel(ctx)

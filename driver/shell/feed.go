@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"context"
 	"strings"
 
 	"pawl/text/display"
@@ -14,10 +15,11 @@ import (
 const maxUnfinished = 4096
 
 // heard hands the output of a command on: all of it to its log, and a line now and then to those who watch.
-func heard(log *logs.Log, p effect.Progress) func([]byte) {
+func heard(ctx context.Context, name string, p effect.Progress) func([]byte) {
+	log := logs.New(ctx, name)
 	feed := &lineFeed{show: func(l string) {
 		if p != nil {
-			p(display.Line(l))
+			p(display.Line(logs.Mask(ctx, l)))
 		}
 	}}
 	return func(b []byte) { _, _ = log.Write(b); feed.write(b) }

@@ -96,7 +96,7 @@ func (r *Reporter) Said(e effect.Effect, line string) {
 			"line": line})
 		return
 	}
-	line = display.Line(line)
+	line = display.Line(strings.ReplaceAll(line, "\t", "    "))
 	if line != "" && (e.Kind.Agent() || line != key) {
 		r.sess.Say("    " + r.sess.Style.Dim(fold(r.sess.Printer, line, 4, 2)))
 	}

@@ -110,7 +110,7 @@ func (r Registry) external(f agent.Found) agent.Agent {
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: r.Config.Model.Name, Window: r.window(),
 		Start: r.Launch.Agent, Environ: launch.Environ(),
 		Timeout: r.Config.TaskTimeout, Chinese: r.chinese(), Trust: r.Config.Agents[f.Program.Name].Trust,
-		Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps},
+		Limits: plan.Limits{MaxSteps: r.Config.MaxPlanSteps}, Text: message.ParseLang(r.Config.Lang).Text,
 	}
 	if r.Config.Isolation == settings.Outer { // elsewhere the walls see to it that who is asked changes nothing
 		e.Snapshot = r.Snapshot

@@ -68,6 +68,19 @@ func (d Dir) Record(ctx context.Context, effect string, f Filter) (_ context.Con
 	return context.WithValue(ctx, key{}, r), r.end
 }
 
+// Mask returns a text as a log of the effect at work keeps it: without the secrets that its filter knows.
+func Mask(ctx context.Context, text string) string {
+	r, _ := ctx.Value(key{}).(*recorder)
+	if r == nil || r.filter == nil {
+		return text
+	}
+	var kept strings.Builder
+	w := r.filter(func(p []byte) { kept.Write(p) })
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return kept.String()
+}
+
 // end closes the logs. What a filter held back is kept by then, in a file that may be made for it.
 func (r *recorder) end() {
 	for {

@@ -2,12 +2,36 @@ package logs
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 const escape = 0x1b
+
+// OutputMark begins each line of a command's output in the log of an agent.
+const OutputMark = "│ "
+
+// shownLines is how many lines of one output Brief keeps.
+const shownLines = 5
+
+// Brief keeps the last lines of each output in the log of an agent, after a line with the number of those before.
+func Brief(lines []string) []string {
+	var out []string
+	for from := 0; from < len(lines); {
+		to := from
+		for to < len(lines) && strings.HasPrefix(lines[to], OutputMark) {
+			to++
+		}
+		if over := to - from - shownLines; over > 0 {
+			out, from = append(out, OutputMark+"… +"+strconv.Itoa(over)), from+over
+		}
+		to = max(to, from+1)
+		out, from = append(out, lines[from:to]...), to
+	}
+	return out
+}
 
 // Plain turns the output of a terminal program into plain text: valid UTF-8 without control sequences, with one line in
 // place of those that a progress display draws over each other. A sequence that does not end is not believed: only its

@@ -135,25 +135,27 @@ func (c *follower) silence(ctx context.Context) {
 	}
 }
 
-// listen tells what was written: each line of an agent's, and the last one of other output.
+// listen tells what was written: what an agent says, the last lines of its commands' outputs, and the last line of other
+// output.
 func (c *follower) listen() {
 	for _, p := range c.outputs.every() {
 		if p.log == nil || p.log.Size <= c.heard[p.log.File] {
 			continue
 		}
 		e := effect.Effect{ID: p.Effect, Kind: p.Kind}
+		var lines []string
 		n, err := p.log.Read(c.heard[p.log.File], !p.running(), func(b []byte) error {
-			lines := strings.FieldsFunc(logs.Plain(b), func(r rune) bool { return r == '\n' })
+			lines = append(lines, strings.FieldsFunc(logs.Plain(b), func(r rune) bool { return r == '\n' })...)
 			if !e.Kind.Agent() && len(lines) > 1 {
 				lines = lines[len(lines)-1:]
 			}
-			for _, l := range lines {
-				if strings.TrimSpace(l) != "" {
-					c.tells.Said(e, l)
-				}
-			}
 			return nil
 		})
+		for _, l := range logs.Brief(lines) {
+			if strings.TrimSpace(l) != "" {
+				c.tells.Said(e, l)
+			}
+		}
 		c.heard[p.log.File] += n
 		if err != nil {
 			c.heard[p.log.File] = p.log.Size // it is gone, or nobody may read it
