@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -424,5 +425,43 @@ func TestOnlyAsked(t *testing.T) {
 		if !strings.Contains(strings.Join(heard, " "), said) {
 			t.Errorf("%s: heard %q", scenario, heard)
 		}
+	}
+}
+
+// TestTranscript: calls that an agent reports show their command, output, exit code and seconds, as far as the stream has
+// them. Calls of the same command that overlap are told apart, and a long output does not end the work.
+func TestTranscript(t *testing.T) {
+	var lines []string
+	r, _ := play{scenario: "commands", progress: func(l string) { lines = append(lines, l) }}.run(t)
+	if !r.OK {
+		t.Fatalf("%+v", r)
+	}
+	got := regexp.MustCompile(`\d+\.\ds`).ReplaceAllString(strings.Join(lines, "\n"), "Ns")
+	if want := `▸ bash
+▸ bash
+▸ $ sleep 4; echo one
+▸ $ sleep 4; echo one
+│ second
+✗ agent reports exit code 1 · Ns
+◂ $ sleep 4; echo one
+│ first
+└ agent reports exit code 0 · Ns
+▸ echo two; false
+└ agent reports no exit code · Ns
+▸ add.go
+▸ rm -rf /
+✗ agent reports a failure without an exit code · Ns
+▸ long
+│ … +149793
+│ a line
+│ a line
+│ a line
+│ a line
+│ a line
+└ agent reports no exit code · Ns
+▸ sleep 600
+◂ sleep 600
+✗ agent ended before it reported a result · Ns`; got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"pawl"
+	"pawl/text/secret"
 )
 
 func TestRecord(t *testing.T) {
@@ -187,5 +189,29 @@ func TestRead(t *testing.T) {
 		if got := next(step.ended); got != step.want {
 			t.Errorf("%.20q: %.40q, want %.40q", step.write, got, step.want)
 		}
+	}
+}
+
+// TestMask: a text is masked as the log of the effect at work would be, and stays where nothing is recorded.
+func TestMask(t *testing.T) {
+	ctx, end := Of(t.TempDir()).Record(context.Background(), "E1", func(emit func([]byte)) io.WriteCloser {
+		return secret.New("hunter2-correct-horse").Writer(emit)
+	})
+	defer end()
+	const text = "one\nhunter2-correct-horse\ntwo"
+	if got := Mask(ctx, text); strings.Contains(got, "hunter2") || !strings.HasPrefix(got, "one\n") || !strings.HasSuffix(got, "\ntwo") {
+		t.Errorf("%q", got)
+	}
+	if got := Mask(context.Background(), text); got != text {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestBrief: of each output the last lines stay, and nothing else goes.
+func TestBrief(t *testing.T) {
+	in := []string{"▸ $ a", "│ 1", "│ 2", "│ 3", "│ 4", "│ 5", "│ 6", "│ 7", "└ 0", "│ 1", "│ 2", "✗ 1", "text"}
+	want := []string{"▸ $ a", "│ … +2", "│ 3", "│ 4", "│ 5", "│ 6", "│ 7", "└ 0", "│ 1", "│ 2", "✗ 1", "text"}
+	if got := Brief(in); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,6 +153,8 @@ func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRespo
 		for i := range 20_000 {
 			f.say(ctx, id, fmt.Sprintln("line", i))
 		}
+	case "commands":
+		f.commands(ctx, id)
 	case "many":
 		f.many(ctx, id)
 	case "environment":
@@ -160,6 +163,35 @@ func (f *fake) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRespo
 		f.say(ctx, id, "Done. All tests pass.")
 	}
 	return end(acp.StopReasonEndTurn)
+}
+
+// commands reports calls as opencode and Gemini CLI do: the second has neither output nor exit code.
+func (f *fake) commands(ctx context.Context, id acp.SessionId) {
+	const one = `{"sessionUpdate":"tool_call_update","toolCallId":"%s","status":"in_progress","kind":"execute","title":"bash",` +
+		`"rawInput":{"command":"sleep 4; echo one"}}`
+	const end = `{"sessionUpdate":"tool_call_update","toolCallId":"%s","status":"completed","kind":"execute","title":"Wait",` +
+		`"content":[{"type":"content","content":{"type":"text","text":"%s"}}],"rawInput":{"command":"sleep 4; echo one"},` +
+		`"rawOutput":{"output":"%s","metadata":{"exit":%d}}}`
+	for _, u := range []string{
+		`{"sessionUpdate":"tool_call","toolCallId":"a","title":"bash","kind":"execute","status":"pending","rawInput":{}}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"b","title":"bash","kind":"execute","status":"pending","rawInput":{}}`,
+		fmt.Sprintf(one, "a"), fmt.Sprintf(one, "b"), fmt.Sprintf(end, "b", "second", "second", 1),
+		fmt.Sprintf(end, "a", "first", "first", 0), fmt.Sprintf(end, "a", "first", "first", 0),
+		`{"sessionUpdate":"tool_call","toolCallId":"c","title":"echo two; false","kind":"execute","status":"in_progress"}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","content":[]}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"d","title":"add.go","kind":"read","status":"completed","content":[` +
+			`{"type":"content","content":{"type":"text","text":"package add"}}]}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"e","title":"rm -rf /","kind":"execute","status":"failed","content":[]}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"f","title":"long","kind":"execute","status":"completed","content":[` +
+			`{"type":"content","content":{"type":"text","text":"` + strings.Repeat(`a line\n`, 10<<20/7) + `"}}]}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"g","title":"sleep 600","kind":"execute","status":"in_progress"}`,
+	} {
+		n := acp.SessionNotification{SessionId: id}
+		if err := json.Unmarshal([]byte(u), &n.Update); err != nil {
+			panic(err)
+		}
+		_ = f.conn.SessionUpdate(ctx, n)
+	}
 }
 
 // answer answers a question with what the model says, or tries to change something as its scenario says.
