@@ -176,8 +176,17 @@ func (f *fake) codex(prompt string) int {
 			called = true
 			var call struct{ Cmd string }
 			_ = json.Unmarshal([]byte(item["arguments"].(string)), &call)
+			ran := map[string]any{"id": item["call_id"], "type": "command_execution", "command": call.Cmd,
+				"status": "in_progress"}
+			f.say(map[string]any{"type": "item.started", "item": ran})
+			output := bash(call.Cmd)
+			ran["aggregated_output"], ran["exit_code"], ran["status"] = output, 0, "completed"
+			if strings.Contains(output, "exit status ") {
+				ran["exit_code"], ran["status"] = 1, "failed"
+			}
+			f.say(map[string]any{"type": "item.completed", "item": ran})
 			input = append(input, map[string]any{"type": "function_call_output", "call_id": item["call_id"],
-				"output": bash(call.Cmd)})
+				"output": output})
 		}
 		if !called {
 			break

@@ -145,6 +145,20 @@ func badSum() modeltest.Script { return modeltest.FixBug("sum.go", sumWorse, sum
 
 const sumTask = "Sum(2, 3) is not 5"
 
+// TestAgentsCommands: what an agent runs is seen with its exit code and seconds while it works, and afterwards in the log.
+func TestAgentsCommands(t *testing.T) {
+	l := logIn(t, "codex", badSum(), 2*time.Hour)
+	l.path = fakes(t)
+	l.must(0, "agent", "add", l.agent, "--yes")
+	block := regexp.MustCompile(`(?m)^ *▸ \$ .*\n(?: *│.*\n)*? *[└✗] agent reports exit code \d+ · \d+\.\ds$`)
+	if a := l.must(0, "run", "--plan", l.sumPlan(), "--agent", l.agent, "--yes"); !block.MatchString(a.out) {
+		t.Errorf("pawl run: %s", a.out)
+	}
+	if a := l.must(0, "logs", l.agent); !block.MatchString(a.out) {
+		t.Errorf("pawl logs: %s", a.out)
+	}
+}
+
 // TestLogin_ThreeCommands: what is missing, the user's word for it, and a landed result, with one approval. The word is
 // kept with the account, told in the audit log, and taken back.
 func TestLogin_ThreeCommands(t *testing.T) {

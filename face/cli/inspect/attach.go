@@ -135,8 +135,8 @@ func (c *follower) silence(ctx context.Context) {
 	}
 }
 
-// listen tells what was written: what an agent says, the last lines of its commands' outputs, and the last line of other
-// output.
+// listen tells what was written: what an agent says, the last lines of what its commands print, and the last line of
+// other output.
 func (c *follower) listen() {
 	for _, p := range c.outputs.every() {
 		if p.log == nil || p.log.Size <= c.heard[p.log.File] {
