@@ -15,7 +15,7 @@ import (
 	"pawl/text/display"
 )
 
-// maxOutput bounds the output of one call in the log, in bytes. The end stays: that is where commands print their errors.
+// maxOutput bounds the output of one call in the log, in bytes. The end stays: commands print their errors there.
 const maxOutput = 1 << 20
 
 // Call is a command or another tool that an agent runs itself, and how it ended, as the agent's stream reports it. pawl
@@ -101,8 +101,8 @@ func (t *Transcript) Cut() {
 	t.ended = map[string]bool{}
 }
 
-// end shows the end of a call, which it names unless its start was shown right before. Of a call that is no command only
-// a failure is shown: its output is mostly a file that the agent read.
+// end shows the end of a call, which it names unless its start was shown right before. Of a call that is no command
+// only a failure is shown: its output is mostly a file that the agent read.
 func (t *Transcript) end(c Call) {
 	i := slices.IndexFunc(t.open, func(o Call) bool { return o.ID == c.ID })
 	switch {

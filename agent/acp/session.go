@@ -250,10 +250,10 @@ func (s *session) update(params json.RawMessage) {
 			s.mu.Unlock()
 		}
 		c := u.ToolCall
-		s.called(&sdk.SessionToolCallUpdate{ToolCallId: c.ToolCallId, Kind: &c.Kind, RawInput: c.RawInput,
-			RawOutput: c.RawOutput, Content: c.Content, Status: &c.Status}, c.Title)
+		called(s.job.Transcript, &sdk.SessionToolCallUpdate{ToolCallId: c.ToolCallId, Kind: &c.Kind,
+			RawInput: c.RawInput, RawOutput: c.RawOutput, Content: c.Content, Status: &c.Status}, c.Title)
 	case u.ToolCallUpdate != nil:
-		s.called(u.ToolCallUpdate, "")
+		called(s.job.Transcript, u.ToolCallUpdate, "")
 	case u.Plan != nil:
 		done := 0
 		for _, entry := range u.Plan.Entries {
@@ -266,12 +266,12 @@ func (s *session) update(params json.RawMessage) {
 }
 
 // called shows what the agent reports of a call: that it starts, its command, and how it ended.
-func (s *session) called(c *sdk.SessionToolCallUpdate, title string) {
+func called(t *agent.Transcript, c *sdk.SessionToolCallUpdate, title string) {
 	r := agent.Call{ID: string(c.ToolCallId), What: title, Command: c.Kind != nil && *c.Kind == sdk.ToolKindExecute}
 	if line := command(c.RawInput); line != "" {
 		r.What, r.Command = "$ "+line, true
 	}
-	s.job.Transcript.Begin(r)
+	t.Begin(r)
 	var raw struct{ Metadata struct{ Exit *int } }
 	_ = json.Unmarshal(effect.Encode(c.RawOutput), &raw) // an output of another form says nothing more
 	for _, part := range c.Content {
@@ -281,7 +281,7 @@ func (s *session) called(c *sdk.SessionToolCallUpdate, title string) {
 	}
 	if at := c.Status; at != nil && (*at == sdk.ToolCallStatusCompleted || *at == sdk.ToolCallStatusFailed) {
 		r.Exit, r.Failed = raw.Metadata.Exit, *at == sdk.ToolCallStatusFailed
-		s.job.Transcript.End(r)
+		t.End(r)
 	}
 }
 
