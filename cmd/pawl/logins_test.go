@@ -147,6 +147,7 @@ const sumTask = "Sum(2, 3) is not 5"
 
 // TestAgentsCommands: what an agent runs is seen with its exit code and seconds while it works, and afterwards in the log.
 func TestAgentsCommands(t *testing.T) {
+	t.Parallel()
 	l := logIn(t, "codex", badSum(), 2*time.Hour)
 	l.path = fakes(t)
 	l.must(0, "agent", "add", l.agent, "--yes")
