@@ -21,6 +21,7 @@ import (
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
+	"pawl/text/message"
 	"pawl/sandbox"
 )
 
@@ -204,7 +205,7 @@ func answer(t *testing.T, f agent.Found, e effect.Effect, server *modeltest.Serv
 	t.Helper()
 	c := agent.External{
 		Program: f.Program, Path: f.Path, Version: f.Version, Model: "mock-model", Start: externaltest.Start,
-		Gateway: &externaltest.Gateway{URL: server.URL},
+		Gateway: &externaltest.Gateway{URL: server.URL}, Text: message.English.Text,
 		Environ: sandbox.Environ(os.Environ(), nil), Port: externaltest.Port(t), Timeout: 90 * time.Second,
 	}
 	if f.Program.Wire == wire.Gemini {
