@@ -21,8 +21,8 @@ import (
 	"pawl/agent/wire"
 	"pawl/internal/modeltest"
 	"pawl/kernel/effect"
-	"pawl/text/message"
 	"pawl/sandbox"
+	"pawl/text/message"
 )
 
 const (
