@@ -116,7 +116,7 @@ func TestExecuteSaysWhatWaits(t *testing.T) {
 	u.must(0, "issue", "plan", "--all")
 	a := u.must(9, "issue", "execute", "--all")
 	u.says(a, "ISS-1")
-	if !strings.Contains(a.err, "wait for an answer") || !strings.Contains(a.err, "pawl approve --issue") {
+	if !strings.Contains(a.err, "it waits for your answer") || !strings.Contains(a.err, "pawl approve --issue") {
 		t.Errorf("%v", a)
 	}
 	u.issueIs("1", board.IssuePlanned, "asks")

@@ -190,6 +190,9 @@ func following(ctx context.Context, w *host.Workspace, seal *notary.Notary, stor
 			o.Tell(err) // whoever chose the key counts on it
 		}
 	})
+	if len(w.Said) > 0 { // what was under way may have been stopped on opening
+		notes.Within(0)
+	}
 	shown := show.Follow(ctx)
 	w.Kernel.OnCommit(func(o kernel.Outcome) {
 		w.Feed.Tell()
