@@ -79,6 +79,10 @@ var (
 	// addresses are where a part says what it is about, and holders what has parts in it.
 	addresses = list("url image_url file_url video_url file_data")
 	holders   = list("content output parts source file tool thinking image_url video_url")
+	// spoken are the members that hold what somebody said, ran or was told, which may name any address.
+	spoken = list("content output thinking text title context summary refusal reasoning reasoning_content" +
+		" reasoning_details thinking_blocks signature thought_signature encrypted_content data arguments args input action operation query queries" +
+		" tool_calls function_call custom function stdout stderr")
 )
 
 // names are plain names.
@@ -245,15 +249,33 @@ func (f *facts) inline(t target, v strictjson.Value) error {
 				}
 				return f.inline(t, value)
 			})
-		case addresses[name] && value.Kind() == strictjson.String:
-			if !strings.HasPrefix(value.Text(), "data:") {
+		case addresses[name] && value.Kind() != strictjson.Object:
+			if leadsOut(value, true) {
 				return unknown(name, value)
 			}
-		case holders[name]:
+		case addresses[name], holders[name] && value.Kind() != strictjson.String:
 			return f.inline(t, value)
+		case !spoken[name] && leadsOut(value, false):
+			return unknown(name, value)
 		}
 		return nil
 	})
+}
+
+// leadsOut reports whether a value names a place that is not in the request. What stands for an address (address) does,
+// unless it is data.
+func leadsOut(v strictjson.Value, address bool) bool {
+	out := v.Kind() == strictjson.String && !strings.HasPrefix(v.Text(), "data:") &&
+		(address || strings.Contains(v.Text(), "://"))
+	for _, item := range v.Items() {
+		out = out || leadsOut(item, address)
+	}
+	if v.Kind() == strictjson.Object {
+		for m := range v.Members() {
+			out = out || leadsOut(m.Value, address)
+		}
+	}
+	return out
 }
 
 // most takes the larger one of two numbers.

@@ -129,6 +129,13 @@ func TestNoProviderFetchesOrStores(t *testing.T) {
 		{wire.Chat, chat(`{"type":"image_url","image_url":` + at + `}`), "imageurl", true},
 		{wire.Chat, chat(`{"type":"text","text":"x"},{"type":"file","file":{"file_data":` + at + `}}`), "filedata", true},
 		{wire.Chat, chat(`{"type":"file","file":{"file_id":"file-1"}}`), "fileid", true},
+		{wire.Chat, chat(`{"type":"image_url","image_url":[` + at + `]}`), "imageurl", true},
+		{wire.Chat, chat(`{"type":"text","text":"x","link":{"to":[` + at + `]}}`), "link", true},
+		{wire.Responses, responses(`{"role":"user","content":[{"fileData":{"fileUri":` + at + `}}]}`), "fileuri", true},
+		{wire.Responses, responses(`{"role":"user","attachments":[{"at":` + at + `}],"content":"x"}`), "attachments", true},
+		{wire.Messages, messages(`{"type":"image","source":` + at + `}`), "source", true},
+		{wire.Messages, messages(`{"type":"image","source":{"type":"base64","uri":` + at + `}}`), "uri", true},
+		{wire.Gemini, gemini(`{"inlineData":{"mimeType":"image/png","fileUri":` + at + `}}`), "inlinedata", true},
 		{wire.Chat, chat(`{"type":"document_url","document_url":` + at + `}`), "document_url", true},
 		{wire.Chat, chat(`{"type":"input_audio","input_audio":{"data":` + at + `}}`), "input_audio", true},
 		{wire.Chat, `{"model":"a","web_search_options":{}}`, "websearchoptions", true},
@@ -212,7 +219,10 @@ func TestNoProviderFetchesOrStores(t *testing.T) {
 	for form, body := range map[wire.Form]string{
 		wire.Chat: chat(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}},{"type":"text","text":` + at + `}`),
 		wire.Responses: responses(`{"type":"function_call","name":"fetch","arguments":"{\"url\":\"https://x\"}"},` +
-			`{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AA"}]}`),
+			`{"type":"function_call_output","output":[{"type":"input_image","image_url":"data:image/png;base64,AA"}]},` +
+			`{"type":"function_call_output","output":` + at + `},{"type":"shell_call_output","output":[{"stdout":` + at + `}]},` +
+			`{"type":"apply_patch_call","operation":{"diff":` + at + `}},{"type":"custom_tool_call","input":` + at + `},` +
+			`{"type":"message","content":[{"type":"output_text","text":` + at + `,"annotations":[]}]}`),
 		wire.Messages: messages(`{"type":"tool_use","name":"fetch","input":{"url":` + at + `,"type":"x"}},` +
 			`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA"}}`),
 		wire.Gemini: gemini(`{"functionCall":{"name":"fetch","args":{"fileUri":` + at + `}}},{"inlineData":{"mimeType":"image/png","data":"AA"}}`),
