@@ -473,6 +473,35 @@ func TestAFailedCommandNamesWhatItMissed(t *testing.T) {
 	})
 }
 
+// TestAFailedCommandNamesWhatIsBesideItsProject is about programs that say of a module that it is missing, and not where
+// they looked for it. A pipe in place of a manifest names nothing.
+func TestAFailedCommandNamesWhatIsBesideItsProject(t *testing.T) {
+	home := outside(t)
+	for manifest, text := range map[string]string{
+		"package.json":         `{"dependencies":{"lib":"file:../lib"}}`,
+		"Cargo.toml":           "[dependencies]\nlib = { path = \"../lib\" }\n",
+		"requirements-dev.txt": "-e ../lib\n",
+		".venv/lib/python3.11/site-packages/_lib.pth": filepath.Join(home, "lib") + "\n",
+	} {
+		t.Run(filepath.Base(manifest), func(t *testing.T) {
+			ws, lib := filepath.Join(home, filepath.Base(manifest)), filepath.Join(home, "lib")
+			write(t, filepath.Join(ws, manifest), text)
+			write(t, filepath.Join(lib, "a"), "")
+			if err := unix.Mkfifo(filepath.Join(ws, "go.mod"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := spec(t, "echo no module named lib; exit 1")
+			s.Dir, s.Workspace, s.Writable = ws, ws, []string{ws}
+			if got, want := run(t, box(t, Options{Home: home}), s).Hint, "The sandbox hides "+lib+". To let commands read it: pawl config set readable "+lib; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+			if got := run(t, box(t, Options{Home: home, Readable: []string{lib}}), s).Hint; got != "" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 // TestHiddenNeedsOfAProject is about what doctor names: what links and manifests of a project lead to.
 func TestHiddenNeedsOfAProject(t *testing.T) {
 	home := outside(t)

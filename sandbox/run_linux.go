@@ -190,7 +190,8 @@ func (b *Box) behind(ctx context.Context, m Mechanism, s Spec) (res Result, err 
 		res, err = b.within(ctx, m, s, l.steps())
 		l.close()
 		if err == nil && res.Exit != 0 {
-			res.Hint = allow.Hint(b.offered(l, s.Workspace, allow.Missed(string(res.Output), s.Dir)), b.readable)
+			missed := append(allow.Missed(string(res.Output), s.Dir), allow.Beside(s.Workspace)...)
+			res.Hint = allow.Hint(b.offered(l, s.Workspace, missed), b.readable)
 		}
 		if err == nil || len(res.Walls) > 0 || m != MechanismBubblewrap || !l.blamed(err) {
 			break

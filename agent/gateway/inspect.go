@@ -81,8 +81,8 @@ var (
 	holders   = list("content output parts source file tool thinking image_url video_url")
 	// spoken are the members that hold what somebody said, ran or was told, which may name any address.
 	spoken = list("content output thinking text title context summary refusal reasoning reasoning_content" +
-		" reasoning_details thinking_blocks signature thought_signature encrypted_content data arguments args input action operation query queries" +
-		" tool_calls function_call custom function stdout stderr")
+		" reasoning_details thinking_blocks signature thought_signature encrypted_content data arguments args input" +
+		" action operation query queries tool_calls function_call custom function stdout stderr")
 )
 
 // names are plain names.

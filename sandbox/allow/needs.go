@@ -1,6 +1,7 @@
 package allow
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -8,7 +9,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 )
+
+// maxManifest is how many bytes of a file of a project are read.
+const maxManifest = 1 << 20
 
 // maxLines is how many lines of an output are read, from its end.
 const maxLines = 2000
@@ -42,30 +47,58 @@ func Missed(output, dir string) []string {
 	return out
 }
 
-// manifests are the files of a project that name directories beside it.
-var manifests = []string{"go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml"}
+// manifests are the files of a project that name directories beside it, and installed those of its packages that name
+// where a package is that was installed in place.
+var (
+	manifests = []string{"go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml", "requirements*.txt"}
+	installed = []string{".venv/lib/*/site-packages/*.pth", "venv/lib/*/site-packages/*.pth"}
+)
 
-// Needs lists what a project may need outside of it: directories of PATH, and what links and manifests at its top lead
-// to.
+// Needs lists what a project may need outside of it: directories of PATH, and what is Beside it.
 func Needs(project string) []string {
-	out := filepath.SplitList(os.Getenv("PATH"))
+	return append(filepath.SplitList(os.Getenv("PATH")), Beside(project)...)
+}
+
+// Beside lists what links and manifests at the top of a project lead to, and packages that are installed in place.
+func Beside(project string) []string {
+	var out []string
+	tree := os.DirFS(project)
 	for _, pattern := range []string{"*", "*/*"} {
-		names, _ := fs.Glob(os.DirFS(project), pattern)
+		names, _ := fs.Glob(tree, pattern)
 		for _, name := range names {
 			if info, err := os.Lstat(filepath.Join(project, name)); err == nil && info.Mode()&os.ModeSymlink != 0 {
 				out = append(out, filepath.Join(project, name))
 			}
 		}
 	}
-	for _, name := range manifests {
-		raw, _ := os.ReadFile(filepath.Join(project, name)) // one that is not there names nothing
-		for _, p := range named().FindAllString(string(raw), -1) {
-			if strings.HasPrefix(p, "..") {
-				out = append(out, filepath.Join(project, p))
+	for _, pattern := range slices.Concat(manifests, installed) {
+		names, _ := fs.Glob(tree, pattern)
+		for _, name := range names {
+			for _, p := range named().FindAllString(manifest(filepath.Join(project, name)), -1) {
+				switch {
+				case strings.HasPrefix(p, ".."):
+					out = append(out, filepath.Join(project, p))
+				case strings.HasSuffix(name, ".pth"):
+					out = append(out, p)
+				}
 			}
 		}
 	}
 	return out
+}
+
+// manifest is the beginning of a regular file. Any other one, and one that cannot be read, names nothing.
+func manifest(name string) string {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // not to wait for the other end of a pipe
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	raw, _ := io.ReadAll(io.LimitReader(f, maxManifest))
+	return string(raw)
 }
 
 // maxOffered is how many paths are proposed at a time.
