@@ -249,17 +249,21 @@ func (f *facts) inline(t target, v strictjson.Value) error {
 				}
 				return f.inline(t, value)
 			})
-		case addresses[name] && value.Kind() != strictjson.Object:
-			if leadsOut(value, true) {
+		case nested(name, value):
+			return f.inline(t, value)
+		case addresses[name], !spoken[name]:
+			if leadsOut(value, addresses[name]) {
 				return unknown(name, value)
 			}
-		case addresses[name], holders[name] && value.Kind() != strictjson.String:
-			return f.inline(t, value)
-		case !spoken[name] && leadsOut(value, false):
-			return unknown(name, value)
 		}
 		return nil
 	})
+}
+
+// nested reports whether a member holds parts of its own. An address may be an object, and is no list.
+func nested(name string, value strictjson.Value) bool {
+	return value.Kind() == strictjson.Object && (addresses[name] || holders[name]) ||
+		value.Kind() == strictjson.Array && holders[name] && !addresses[name]
 }
 
 // leadsOut reports whether a value names a place that is not in the request. What stands for an address (address) does,
