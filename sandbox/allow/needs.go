@@ -116,9 +116,10 @@ func Offered(paths, homes []string, workspace string, hidden func(string) bool) 
 				rel = below
 			}
 		}
+		offered := slices.ContainsFunc(out, func(o string) bool { return within(r, o) })
 		if err == nil && len(out) < maxOffered && filepath.IsAbs(r) && hidden(r) && rel != "" &&
 			!strings.Contains(rel, "/.") && strings.Count(r, "/") > 1 && !within(rel, "/tmp") && !unoffered(r) &&
-			!slices.Contains(out, r) && (workspace == "" || !within(r, workspace)) {
+			!offered && (workspace == "" || !within(r, workspace)) {
 			out = append(out, r)
 		}
 	}
