@@ -1,27 +1,22 @@
 package app
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 )
 
 // stateDir is where the user's own state belongs (XDG Base Directory Specification).
 func (h Host) stateDir() string {
-	if h.State != "" {
-		return h.State
-	}
-	return own("XDG_STATE_HOME", ".local", "state")
+	return cmp.Or(h.State, own("XDG_STATE_HOME", ".local", "state"))
 }
 
 // cacheDir is where what can be made anew is kept for all workspaces of the user (XDG Base Directory Specification).
 func (h Host) cacheDir() string {
-	switch {
-	case h.Cache != "":
-		return h.Cache
-	case h.State != "":
+	if h.Cache == "" && h.State != "" {
 		return filepath.Join(h.State, "cache")
 	}
-	return own("XDG_CACHE_HOME", ".cache")
+	return cmp.Or(h.Cache, own("XDG_CACHE_HOME", ".cache"))
 }
 
 // std is where the compiled standard library of Go is kept.
